@@ -1,0 +1,83 @@
+"""What every device answers: a GPU, the host's C++ compiler, a recording."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Protocol
+
+from autotune.records import (
+    Binary,
+    Candidate,
+    DeviceIdentity,
+    Failure,
+    Kernel,
+    Outcome,
+    Policy,
+    Problem,
+    digest,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolchain:
+    """Which compiler made a binary: name, version, and what else its output depends on."""
+
+    compiler: str
+    version: str
+
+    @property
+    def key(self) -> str:
+        """32 hexadecimal digits that identify this toolchain."""
+        return digest({"compiler": self.compiler, "version": self.version})
+
+
+class Device(Protocol):
+    """A thing that builds and measures candidates.
+
+    ``build`` returns at once and may be called ahead of need; ``measure`` blocks until the
+    candidate has answered or its limit has passed, and is called for one candidate at a time.
+    Neither raises for a candidate's fault.
+    """
+
+    @property
+    def name(self) -> str:
+        """How the user names it: ``cuda:0``, ``host``, ``recording:h200``."""
+
+    @property
+    def identity(self) -> DeviceIdentity:
+        """What the times belong to."""
+
+    @property
+    def toolchain(self) -> Toolchain:
+        """What compiles for it."""
+
+    @property
+    def replays(self) -> bool:
+        """True if it repeats what was measured before and can measure nothing new."""
+
+    def preflight(self, kernel: Kernel) -> None:
+        """Raise unless this device can build and run kernels of this language.
+
+        Raises:
+            ToolchainBroken: The compiler or a header is missing; the message names it.
+            InvalidInput: The kernel's language is not one that this device runs.
+        """
+
+    def source_digest(self, candidate: Candidate) -> str:
+        """Return a digest of the kernel's source with every header that it includes.
+
+        It does not depend on the config: rows whose digest differs are of another source.
+        """
+
+    def offers(self, kernel: Kernel, problem: Problem) -> frozenset[str] | None:
+        """Return the keys of the only configs that it can answer for, or None for all."""
+
+    def build(self, candidate: Candidate) -> Future[Binary | Failure]:
+        """Start to compile ``candidate``, or find its binary."""
+
+    def measure(self, candidate: Candidate, binary: Binary, policy: Policy) -> Outcome:
+        """Verify and time ``candidate``."""
+
+    def close(self) -> None:
+        """End every process that it started."""

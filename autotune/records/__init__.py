@@ -1,0 +1,58 @@
+"""The vocabulary: frozen records that every other room speaks in."""
+
+from __future__ import annotations
+
+from autotune.records.config import Config, Value
+from autotune.records.device import DeviceIdentity, Target
+from autotune.records.identity import canonical_json, digest, digest_bytes
+from autotune.records.kernel import (
+    Candidate,
+    Condition,
+    Cost,
+    Kernel,
+    Launch,
+    Operand,
+    Scalar,
+    SourceUnit,
+    Tolerance,
+)
+from autotune.records.outcome import Binary, Failure, Measurement, Outcome, Resources, Status
+from autotune.records.policy import CAREFUL, PRESETS, QUICK, STANDARD, Limits, Policy
+from autotune.records.problem import Problem
+from autotune.records.registry import installed_kernels, load_kernel
+from autotune.records.trial import Trial
+
+__all__ = [
+    "CAREFUL",
+    "PRESETS",
+    "QUICK",
+    "STANDARD",
+    "Binary",
+    "Candidate",
+    "Condition",
+    "Config",
+    "Cost",
+    "DeviceIdentity",
+    "Failure",
+    "Kernel",
+    "Launch",
+    "Limits",
+    "Measurement",
+    "Operand",
+    "Outcome",
+    "Policy",
+    "Problem",
+    "Resources",
+    "Scalar",
+    "SourceUnit",
+    "Status",
+    "Target",
+    "Tolerance",
+    "Trial",
+    "Value",
+    "canonical_json",
+    "digest",
+    "digest_bytes",
+    "installed_kernels",
+    "load_kernel",
+]

@@ -1,0 +1,210 @@
+"""A kernel: a thing that can be tuned. This is the one class that users write."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from autotune.records.config import Config
+from autotune.records.device import Target
+from autotune.records.problem import Problem
+
+if TYPE_CHECKING:
+    from autotune.space import Space
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operand:
+    """One array that a kernel reads or writes, stored row-major without gaps.
+
+    Attributes:
+        name: Its name in ``Launch.arguments`` and in ``Kernel.reference``.
+        dtype: ``bf16``, ``fp16``, ``fp32``, ``fp64`` or ``int32``.
+        shape: Extents as stored, slowest first.
+        output: True if the kernel writes it. Outputs are poisoned before each check.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    output: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scalar:
+    """One scalar argument of a launch: ``dtype`` is ``int32``, ``int64`` or ``fp32``."""
+
+    dtype: str
+    value: int | float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """How a compiled candidate is started.
+
+    Attributes:
+        grid: Blocks in x, y and z. A zero means that there is nothing to launch.
+        block: Threads in x, y and z.
+        shared_bytes: Dynamic shared memory for each block, in bytes.
+        arguments: Operand names and scalars, in the order of the kernel's parameters.
+    """
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    arguments: tuple[str | Scalar, ...]
+
+    @property
+    def empty(self) -> bool:
+        """True if the grid has no block, so that nothing must be launched."""
+        return 0 in self.grid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceUnit:
+    """What a compiler is given.
+
+    Attributes:
+        language: ``cuda`` or ``c++``.
+        main: The source file.
+        header: Text of a generated header of ``constexpr`` values.
+        header_name: The name by which ``main`` includes that header.
+        entry: The ``extern "C"`` symbol to launch.
+        include_dirs: Folders searched for further headers.
+        options: Further compiler options.
+    """
+
+    language: str
+    main: Path
+    header: str
+    header_name: str = "config.h"
+    entry: str
+    include_dirs: tuple[Path, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tolerance:
+    """How far an output may lie from the reference: ``absolute + relative * |reference|``.
+
+    Attributes:
+        relative: Bound relative to each reference element.
+        absolute: Bound for each element for inputs uniform in [-1, 1].
+        reference_dtype: ``fp32`` or ``fp64``: what the reference is computed in.
+    """
+
+    relative: float
+    absolute: float
+    reference_dtype: str = "fp64"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """The least work that a problem needs: FLOP and bytes to and from device memory."""
+
+    flop: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """When a config may serve another problem, as data that a lookup can check.
+
+    Attributes:
+        field: A problem field.
+        multiple_of: The field must be divisible by this.
+        at_least: Smallest value allowed, or None.
+        at_most: Largest value allowed, or None.
+    """
+
+    field: str
+    multiple_of: int = 1
+    at_least: int | None = None
+    at_most: int | None = None
+
+
+class Kernel(ABC):
+    """Base of everything that can be tuned.
+
+    A subclass names itself and its problem type and answers the questions below. It holds no
+    state: the lane process that runs its code builds its own instance.
+
+    Attributes:
+        name: Short name, unique among installed kernels.
+        problem_type: The frozen record that says what is computed.
+        language: ``cuda`` or ``c++``: which devices can run it.
+        scaled_fields: Integer problem fields on which "nearest" is measured; every other field
+            must match exactly.
+    """
+
+    name: ClassVar[str]
+    problem_type: ClassVar[type[Problem]]
+    language: ClassVar[str] = "cuda"
+    scaled_fields: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def space(self, problem: Any, target: Target) -> Space:
+        """Return the parameters and the named constraints for ``problem`` on ``target``."""
+
+    @abstractmethod
+    def default(self, problem: Any, target: Target) -> Config:
+        """Return a config that is valid for ``problem`` on ``target`` without tuning."""
+
+    @abstractmethod
+    def unit(self, problem: Any, config: Config, target: Target) -> SourceUnit:
+        """Return what to compile. Equal units share one binary across problems."""
+
+    @abstractmethod
+    def launch(self, problem: Any, config: Config, target: Target) -> Launch:
+        """Return grid, block, dynamic shared memory and arguments."""
+
+    @abstractmethod
+    def operands(self, problem: Any) -> tuple[Operand, ...]:
+        """Return every array that the kernel reads or writes."""
+
+    @abstractmethod
+    def reference(self, problem: Any, inputs: Mapping[str, Any], xp: Any) -> dict[str, Any]:
+        """Compute every output, by name, from ``inputs`` in the reference dtype.
+
+        ``xp`` is numpy or cupy; ``inputs`` are its arrays, shaped as in ``operands``.
+        """
+
+    @abstractmethod
+    def tolerance(self, problem: Any) -> Tolerance:
+        """Return how far an output may lie from the reference."""
+
+    @abstractmethod
+    def cost(self, problem: Any) -> Cost:
+        """Return the least FLOP and bytes that ``problem`` needs."""
+
+    def conditions(self, problem: Any, config: Config) -> tuple[Condition, ...]:
+        """Return when ``config`` may also serve other problems (none: any problem)."""
+        del problem, config
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What is compiled and measured: a kernel, a problem, a config and a target.
+
+    Attributes:
+        kernel_ref: How a process loads the kernel (see ``autotune.records.load_kernel``).
+        kernel: The loaded kernel; not compared.
+    """
+
+    kernel_ref: str
+    problem: Problem
+    config: Config
+    target: Target
+    kernel: Kernel = field(compare=False, repr=False)
+
+    def unit(self) -> SourceUnit:
+        """Return what to compile."""
+        return self.kernel.unit(self.problem, self.config, self.target)
+
+    def launch(self) -> Launch:
+        """Return how to start it."""
+        return self.kernel.launch(self.problem, self.config, self.target)

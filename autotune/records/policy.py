@@ -1,0 +1,58 @@
+"""How a measurement is made. A policy is part of a result's identity."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from autotune.records.identity import digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Every choice that can change a measured number or what is accepted as right.
+
+    Attributes:
+        warmup_ms: The candidate itself runs this long, in ms of device time, before sampling.
+        min_samples: Fewest samples of a candidate that is slow.
+        max_samples: Most samples of any candidate.
+        budget_ms: Sampling stops after this much device time, in ms, once it has
+            ``min_samples``.
+        sample_us: Launches are batched until a sample lasts about this long, in µs.
+        cache: ``cold`` rotates buffers so that no operand is left in L2; ``hot`` reuses one set.
+        verify: Check the output before timing. Unverified results are never exported.
+        draws: Random inputs that each candidate is checked on, besides the integer ones.
+        repeats: Further runs on the same inputs that must agree bit for bit.
+        seed: Seed of the random inputs.
+    """
+
+    warmup_ms: float = 20.0
+    min_samples: int = 5
+    max_samples: int = 25
+    budget_ms: float = 60.0
+    sample_us: float = 1000.0
+    cache: str = "cold"
+    verify: bool = True
+    draws: int = 1
+    repeats: int = 2
+    seed: int = 0
+
+    @property
+    def key(self) -> str:
+        """32 hexadecimal digits that identify this policy."""
+        return digest(dataclasses.asdict(self))
+
+
+QUICK = Policy(warmup_ms=2.0, min_samples=3, max_samples=11, budget_ms=12.0, sample_us=300.0)
+STANDARD = Policy()
+CAREFUL = Policy(warmup_ms=200.0, min_samples=15, max_samples=51, budget_ms=500.0, draws=3)
+
+PRESETS: dict[str, Policy] = {"quick": QUICK, "standard": STANDARD, "careful": CAREFUL}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """When a candidate is given up, in seconds. Not part of a result's identity."""
+
+    compile_s: float = 60.0
+    run_s: float = 30.0

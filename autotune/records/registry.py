@@ -1,0 +1,65 @@
+"""Find a kernel: by the name of an installed one, or in a Python file."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from autotune.errors import InvalidInput
+from autotune.records.identity import digest_bytes
+from autotune.records.kernel import Kernel
+
+GROUP = "autotune.kernels"
+
+
+def installed_kernels() -> dict[str, EntryPoint]:
+    """Return the entry point of each installed kernel, by name."""
+    return {point.name: point for point in sorted(entry_points(group=GROUP))}
+
+
+def load_kernel(reference: str) -> Kernel:
+    """Load ``gemm`` (installed) or ``path/to/file.py:ClassName`` (a file).
+
+    A file is executed, as any Python program is: name only files that you trust.
+
+    Raises:
+        InvalidInput: No such kernel, file or class.
+    """
+    path, separator, class_name = reference.rpartition(":")
+    kernel_class = _from_file(Path(path), class_name) if separator else _installed(reference)
+    if not (isinstance(kernel_class, type) and issubclass(kernel_class, Kernel)):
+        raise InvalidInput(f"kernel {reference!r} is not a subclass of autotune.records.Kernel")
+    return kernel_class()
+
+
+def _installed(name: str) -> object:
+    points = installed_kernels()
+    if name not in points:
+        raise InvalidInput(
+            f"no kernel named {name!r}; installed: {', '.join(points) or 'none'}",
+            hint="to use a file, write path/to/file.py:ClassName",
+        )
+    return points[name].load()
+
+
+def _from_file(path: Path, class_name: str) -> object:
+    if not path.is_file():
+        raise InvalidInput(f"kernel file {str(path)!r} does not exist")
+    module_name = f"autotune_kernel_{digest_bytes(str(path.resolve()).encode())}"
+    if module_name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(module_name, path)
+        if spec is None or spec.loader is None:
+            raise InvalidInput(f"kernel file {str(path)!r} is not a Python file")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[module_name] = module  # dataclasses look their module up while it loads
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[module_name]
+            raise
+    kernel_class = getattr(sys.modules[module_name], class_name, None)
+    if kernel_class is None:
+        raise InvalidInput(f"kernel file {str(path)!r} has no class {class_name!r}")
+    return kernel_class

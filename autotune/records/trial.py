@@ -1,0 +1,50 @@
+"""A trial: one candidate's outcome, as it is stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from autotune.records.config import Config
+from autotune.records.outcome import Measurement, Resources, Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One row of the record: what was tried, what became of it, and when.
+
+    Attributes:
+        number: Counts from 0 within one problem of one study.
+        problem_key: Key of the problem that it ran on.
+        config: The point of the space.
+        status: How it ended.
+        message: Why, in the words of the tool that said so; empty for ``ok``.
+        measurement: Every sample, or None if it was not timed.
+        resources: What the compiler reported, or None if it did not compile.
+        binary_key: Key of the binary in the content-addressed store, or empty.
+        compile_ns: Time the compiler took, in ns (0 if the binary was cached).
+        device_ns: Time that the lane spent on it, in ns.
+        verified: True if the output was checked before timing.
+        row_id: Identity in the database, or None before it is written.
+    """
+
+    number: int
+    problem_key: str
+    config: Config
+    status: Status
+    message: str = ""
+    measurement: Measurement | None = None
+    resources: Resources | None = None
+    binary_key: str = ""
+    compile_ns: int = 0
+    device_ns: int = 0
+    verified: bool = False
+    finished_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    row_id: int | None = None
+
+    @property
+    def median_ns(self) -> float | None:
+        """Median device time in ns, if the trial is ``ok``."""
+        if self.status is not Status.OK or self.measurement is None:
+            return None
+        return self.measurement.median_ns

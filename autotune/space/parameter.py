@@ -1,0 +1,57 @@
+"""The two things that a space is made of."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from autotune.records import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One knob.
+
+    Attributes:
+        name: Its name in configs, study files, columns and the generated header.
+        values: Every allowed value, in order of size where ``ordered``.
+        ordered: True if neighbouring values behave alike (tile sizes, stage counts); False for
+            choices without an order (mechanisms).
+        about: One line for ``autotune kernels``.
+    """
+
+    name: str
+    values: tuple[Value, ...]
+    ordered: bool = True
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            raise ValueError(f"parameter {self.name!r} has no values")
+        if len(set(self.values)) != len(self.values):
+            raise ValueError(f"parameter {self.name!r} lists a value twice: {self.values}")
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A named rule that a config keeps or breaks before anything is compiled.
+
+    Attributes:
+        name: Short name, such as ``shared_memory``; it is counted and stored.
+        broken: Takes the parameters that it names as arguments and returns why they break the
+            rule, in words with numbers, or None if they keep it. It is called as soon as all
+            of them have values.
+        uses: Names of those parameters, read from the signature.
+
+    Example:
+        >>> Constraint("even", lambda tile: None if tile % 2 == 0 else f"{tile} is odd").uses
+        ('tile',)
+    """
+
+    name: str
+    broken: Callable[..., str | None]
+    uses: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "uses", tuple(inspect.signature(self.broken).parameters))

@@ -1,0 +1,154 @@
+"""A space: enumerate, check, explain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from autotune.errors import InvalidInput
+from autotune.records import Config, Value
+from autotune.space.parameter import Constraint, Parameter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Census:
+    """How many configs a space holds, and what took the others away.
+
+    Attributes:
+        total: Size of the full product of all values.
+        valid: Configs that keep every constraint.
+        removed: Configs removed, by constraint name. Each config is counted once, under the
+            first constraint that it breaks when parameters are bound in order.
+        example: One reason for each constraint that removed something.
+    """
+
+    total: int
+    valid: int
+    removed: Mapping[str, int]
+    example: Mapping[str, str]
+
+
+class Space:
+    """The parameters of a kernel for one problem and target, and the rules between them.
+
+    Args:
+        parameters: In the order in which they are bound; put those that constraints use early.
+        constraints: Checked as soon as the last parameter that they name is bound.
+    """
+
+    def __init__(
+        self, parameters: tuple[Parameter, ...], constraints: tuple[Constraint, ...] = ()
+    ) -> None:
+        self.parameters = parameters
+        self.constraints = constraints
+        self._position = {p.name: i for i, p in enumerate(parameters)}
+        if len(self._position) != len(parameters):
+            raise ValueError("two parameters of a space share a name")
+        self._due: list[list[Constraint]] = [[] for _ in parameters]
+        for constraint in constraints:
+            self._due[self._last_use(constraint)].append(constraint)
+
+    @property
+    def size(self) -> int:
+        """Size of the full product, valid or not."""
+        return math.prod(len(p.values) for p in self.parameters)
+
+    def restricted(self, allowed: Mapping[str, list[Value]]) -> Space:
+        """Return the space with some parameters cut down to the values in ``allowed``.
+
+        Raises:
+            InvalidInput: A name or a value is not in this space.
+        """
+        for name in allowed:
+            if name not in self._position:
+                raise InvalidInput(
+                    f"space: unknown parameter {name!r}; allowed: {', '.join(self._position)}"
+                )
+        cut = tuple(
+            _cut(p, allowed[p.name]) if p.name in allowed else p for p in self.parameters
+        )
+        return Space(cut, self.constraints)
+
+    def broken(self, config: Config) -> tuple[str, str] | None:
+        """Return the name and reason of the first rule that ``config`` breaks, or None."""
+        for parameter in self.parameters:
+            if config.get(parameter.name) not in parameter.values:
+                return "values", (
+                    f"{parameter.name}={config.get(parameter.name)!r} is not one of "
+                    f"{', '.join(map(str, parameter.values))}"
+                )
+        for constraint in (c for due in self._due for c in due):
+            reason = constraint.broken(**{name: config[name] for name in constraint.uses})
+            if reason is not None:
+                return constraint.name, reason
+        return None
+
+    def __iter__(self) -> Iterator[Config]:
+        """Yield every valid config, in a fixed order, without building the full product."""
+        return (Config(values) for values in self._walk({}, 0, None))
+
+    def census(self) -> Census:
+        """Count what each constraint removes."""
+        tally = _Tally()
+        valid = sum(1 for _ in self._walk({}, 0, tally))
+        return Census(
+            total=self.size, valid=valid, removed=tally.removed, example=tally.example
+        )
+
+    def _last_use(self, constraint: Constraint) -> int:
+        unknown = [name for name in constraint.uses if name not in self._position]
+        if unknown or not constraint.uses:
+            raise ValueError(
+                f"constraint {constraint.name!r} uses {unknown or 'no parameter'}; "
+                f"the space has {', '.join(self._position)}"
+            )
+        return max(self._position[name] for name in constraint.uses)
+
+    def _walk(
+        self, bound: dict[str, Value], depth: int, tally: _Tally | None
+    ) -> Iterator[dict[str, Value]]:
+        if depth == len(self.parameters):
+            yield bound
+            return
+        parameter = self.parameters[depth]
+        for value in parameter.values:
+            bound[parameter.name] = value
+            if self._keeps(bound, depth, tally):
+                yield from self._walk(bound, depth + 1, tally)
+        del bound[parameter.name]
+
+    def _keeps(self, bound: dict[str, Value], depth: int, tally: _Tally | None) -> bool:
+        for constraint in self._due[depth]:
+            reason = constraint.broken(**{name: bound[name] for name in constraint.uses})
+            if reason is not None:
+                if tally is not None:
+                    below = math.prod(len(p.values) for p in self.parameters[depth + 1 :])
+                    tally.add(constraint.name, reason, below)
+                return False
+        return True
+
+
+class _Tally:
+    """Counts removed configs by constraint while a space is walked."""
+
+    def __init__(self) -> None:
+        self.removed: dict[str, int] = {}
+        self.example: dict[str, str] = {}
+
+    def add(self, name: str, reason: str, count: int) -> None:
+        self.removed[name] = self.removed.get(name, 0) + count
+        self.example.setdefault(name, reason)
+
+
+def _cut(parameter: Parameter, allowed: list[Value]) -> Parameter:
+    for value in allowed:
+        if value not in parameter.values:
+            raise InvalidInput(
+                f"space: {parameter.name}={value!r} is not a value of this kernel; "
+                f"allowed: {', '.join(map(str, parameter.values))}"
+            )
+    kept = tuple(value for value in parameter.values if value in allowed)
+    if not kept:
+        raise InvalidInput(f"space: no value left for {parameter.name!r}")
+    return Parameter(parameter.name, kept, parameter.ordered, parameter.about)

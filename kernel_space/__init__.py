@@ -1,0 +1,1 @@
+"""The kernels that ship: their spaces, launch geometry, references and CUDA sources."""
