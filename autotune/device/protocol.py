@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Protocol
 
 from autotune.records import (
@@ -15,21 +14,8 @@ from autotune.records import (
     Outcome,
     Policy,
     Problem,
-    digest,
+    Toolchain,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Toolchain:
-    """Which compiler made a binary: name, version, and what else its output depends on."""
-
-    compiler: str
-    version: str
-
-    @property
-    def key(self) -> str:
-        """32 hexadecimal digits that identify this toolchain."""
-        return digest({"compiler": self.compiler, "version": self.version})
 
 
 class Device(Protocol):

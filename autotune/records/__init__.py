@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autotune.records.config import Config, Value
-from autotune.records.device import DeviceIdentity, Target
+from autotune.records.device import DeviceIdentity, Target, Toolchain
 from autotune.records.identity import canonical_json, digest, digest_bytes
 from autotune.records.kernel import (
     Candidate,
@@ -48,6 +48,7 @@ __all__ = [
     "Status",
     "Target",
     "Tolerance",
+    "Toolchain",
     "Trial",
     "Value",
     "canonical_json",

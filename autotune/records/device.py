@@ -63,3 +63,16 @@ class DeviceIdentity:
         fields = dataclasses.asdict(self)
         del fields["uuid"]
         return digest(fields)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolchain:
+    """Which compiler made a binary: name, version, and what else its output depends on."""
+
+    compiler: str
+    version: str
+
+    @property
+    def key(self) -> str:
+        """32 hexadecimal digits that identify this toolchain."""
+        return digest({"compiler": self.compiler, "version": self.version})
