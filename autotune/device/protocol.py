@@ -42,6 +42,13 @@ class Device(Protocol):
     def replays(self) -> bool:
         """True if it repeats what was measured before and can measure nothing new."""
 
+    @property
+    def lookahead(self) -> int:
+        """How many candidates to ask ahead, so that its compilers are never idle."""
+
+    def policy(self, requested: Policy) -> Policy:
+        """Return the policy that its answers were made with: a recording has its own."""
+
     def preflight(self, kernel: Kernel) -> None:
         """Raise unless this device can build and run kernels of this language.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 from autotune.records.identity import digest
 
@@ -41,6 +42,10 @@ class Policy:
     def key(self) -> str:
         """32 hexadecimal digits that identify this policy."""
         return digest(dataclasses.asdict(self))
+
+    def replace(self, **changes: Any) -> Policy:
+        """Return a copy with some fields changed."""
+        return dataclasses.replace(self, **changes)
 
 
 QUICK = Policy(warmup_ms=2.0, min_samples=3, max_samples=11, budget_ms=12.0, sample_us=300.0)

@@ -1,0 +1,203 @@
+"""Read a study file: TOML, checked at the boundary, with errors that name file and key."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from autotune.errors import InvalidInput, InvalidProblem
+from autotune.records import PRESETS, Kernel, Limits, Policy, Problem, load_kernel
+from autotune.search import SAMPLERS
+from autotune.study.spec import StudySpec
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)")
+_UNIT_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def parse_duration_s(text: str) -> float:
+    """Return the seconds in ``90s``, ``5m``, ``1.5h`` or ``250ms``.
+
+    Raises:
+        ValueError: The text is not such a duration, or it is zero.
+    """
+    match = _DURATION.fullmatch(text.strip())
+    if match is None or float(match[1]) == 0:
+        raise ValueError(f"{text!r} is not a duration such as 90s, 5m or 1h")
+    return float(match[1]) * _UNIT_S[match[2]]
+
+
+def _duration_s(value: Any) -> float:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is not a duration such as '90s', '5m' or '1h'")  # noqa: TRY004 - pydantic reports ValueError
+    return parse_duration_s(value)
+
+
+def _sampler(value: Any) -> str:
+    if value not in SAMPLERS:
+        raise ValueError(f"{value!r} is not a sampler; allowed: {', '.join(SAMPLERS)}")
+    return str(value)
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Search(_Section):
+    sampler: Annotated[str, BeforeValidator(_sampler)] = "tpe"
+    trials: int = Field(default=200, ge=1)
+    time_budget: Annotated[float, BeforeValidator(_duration_s)] | None = None
+    seed: int = Field(default=0, ge=0, lt=2**32)
+
+
+class _Policy(_Section):
+    preset: str = "standard"
+    warmup_ms: float | None = Field(default=None, ge=0)
+    min_samples: int | None = Field(default=None, ge=1)
+    max_samples: int | None = Field(default=None, ge=1)
+    budget_ms: float | None = Field(default=None, gt=0)
+    sample_us: float | None = Field(default=None, gt=0)
+    cache: str | None = Field(default=None, pattern="^(cold|hot)$")
+    verify: bool | None = None
+    draws: int | None = Field(default=None, ge=1)
+    repeats: int | None = Field(default=None, ge=0)
+    seed: int | None = Field(default=None, ge=0)
+
+
+class _Limits(_Section):
+    compile_s: float = Field(default=60.0, gt=0)
+    run_s: float = Field(default=30.0, gt=0)
+
+
+class _Problems(BaseModel):
+    """Shapes fill the kernel's scaled fields; every other key is a field of each problem."""
+
+    model_config = ConfigDict(extra="allow")
+    shapes: list[list[int]] = Field(min_length=1)
+
+
+class _Export(_Section):
+    table: str
+
+
+class _Study(_Section):
+    name: str = Field(min_length=1, max_length=200)
+    kernel: str = Field(min_length=1)
+    search: _Search = _Search()
+    policy: _Policy = _Policy()
+    limits: _Limits = _Limits()
+    space: dict[str, list[int | str]] = {}
+    problems: _Problems | None = None
+    problem: list[dict[str, int | str]] = []
+    export: _Export | None = None
+
+
+def load_study(path: Path) -> StudySpec:
+    """Read and check a study file.
+
+    Raises:
+        InvalidInput: The file is missing, is not TOML, or holds a key or value that is not
+            allowed; the message names the file, the key and what is allowed.
+    """
+    study = _checked(path, _read(path))
+    try:
+        kernel_ref = _resolved(study.kernel, path.parent)
+        kernel = load_kernel(kernel_ref)
+        return StudySpec(
+            name=study.name,
+            kernel_ref=kernel_ref,
+            kernel=kernel,
+            problems=_problems(study, kernel),
+            sampler=study.search.sampler,
+            trials=study.search.trials,
+            time_budget_s=study.search.time_budget,
+            seed=study.search.seed,
+            policy=_policy(study.policy),
+            limits=Limits(**study.limits.model_dump()),
+            space=study.space,
+            export=None if study.export is None else Path(study.export.table),
+        )
+    except InvalidInput as error:
+        raise type(error)(f"{path}: {error.message}", error.hint) from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InvalidInput(f"study file {str(path)!r} does not exist") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidInput(f"{path}: not a readable TOML file: {error}") from None
+
+
+def _checked(path: Path, data: dict[str, Any]) -> _Study:
+    try:
+        return _Study.model_validate(data)
+    except ValidationError as error:
+        raise InvalidInput(f"{path}: {_first_problem(error)}") from None
+
+
+def _first_problem(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return f"unknown key {where!r}; allowed: {', '.join(_siblings(first['loc']))}"
+    if first["type"] == "missing":
+        return f"missing key {where!r}"
+    return f"{where}: {first['msg'].removeprefix('Value error, ')}"
+
+
+def _siblings(location: tuple[int | str, ...]) -> list[str]:
+    section: type[BaseModel] = _Study
+    sections = {"search": _Search, "policy": _Policy, "limits": _Limits, "export": _Export}
+    for part in location[:-1]:
+        section = sections.get(str(part), section)
+    return list(section.model_fields)
+
+
+def _resolved(kernel: str, folder: Path) -> str:
+    file, separator, class_name = kernel.rpartition(":")
+    return f"{(folder / file).resolve()}:{class_name}" if separator else kernel
+
+
+def _policy(section: _Policy) -> Policy:
+    if section.preset not in PRESETS:
+        raise InvalidInput(
+            f"policy.preset: {section.preset!r} is not a preset; allowed: {', '.join(PRESETS)}"
+        )
+    changes = section.model_dump(exclude={"preset"}, exclude_none=True)
+    policy = PRESETS[section.preset].replace(**changes)
+    if policy.min_samples > policy.max_samples:
+        raise InvalidInput(
+            f"policy.min_samples: {policy.min_samples} is above max_samples={policy.max_samples}"
+        )
+    return policy
+
+
+def _problems(study: _Study, kernel: Kernel) -> tuple[Problem, ...]:
+    found = [_parsed(kernel, fields, f"problem[{i}]") for i, fields in enumerate(study.problem)]
+    if study.problems is not None:
+        shared = study.problems.model_extra or {}
+        for i, shape in enumerate(study.problems.shapes):
+            where = f"problems.shapes[{i}]"
+            found.append(_parsed(kernel, {**shared, **_extents(kernel, shape, where)}, where))
+    if not found:
+        raise InvalidInput("no problem: give [problems] with shapes, or [[problem]] tables")
+    return tuple(dict.fromkeys(found))
+
+
+def _extents(kernel: Kernel, shape: list[int], where: str) -> dict[str, int]:
+    names = kernel.scaled_fields
+    if len(shape) != len(names):
+        raise InvalidInput(f"{where}: {shape} must hold {len(names)} numbers: {', '.join(names)}")
+    return dict(zip(names, shape, strict=True))
+
+
+def _parsed(kernel: Kernel, fields: dict[str, Any], where: str) -> Problem:
+    try:
+        return kernel.problem_type.parse(fields)
+    except InvalidProblem as error:
+        raise InvalidInput(f"{where}: {error.message}") from None

@@ -1,0 +1,272 @@
+"""The coordinator: ask, build, measure, record, tell. One writer, one loop."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+from autotune.device.protocol import Device
+from autotune.errors import InvalidInput, NoValidConfig, ToolchainBroken
+from autotune.records import (
+    Binary,
+    Candidate,
+    Config,
+    Failure,
+    Outcome,
+    Problem,
+    Status,
+    Trial,
+)
+from autotune.search import Searcher, make_searcher
+from autotune.space import Space
+from autotune.store import Context, Store
+from autotune.study.events import Observer, ProblemReport, Reason, Silent, StudyReport
+from autotune.study.spec import StudySpec
+
+SAME_FAILURES = 12  # so many first trials with one and the same failure mean a broken machine
+
+
+def run_study(
+    spec: StudySpec, *, device: Device, store: Store, observer: Observer | None = None
+) -> StudyReport:
+    """Tune every problem of ``spec`` on ``device`` and record every attempt in ``store``.
+
+    A study that was interrupted goes on where it stopped; a finished one does nothing. The
+    caller owns ``device`` and ``store`` and closes both, also after an interrupt.
+
+    Raises:
+        InvalidInput: The device cannot run this kernel, or the study names what is not there.
+        NoValidConfig: The space has no valid config for a problem.
+        ToolchainBroken: The compiler cannot be used, or every first candidate failed alike.
+        StoreError: A row could not be written; earlier rows are safe.
+    """
+    observer = observer or Silent()
+    started = time.monotonic()
+    deadline = None if spec.time_budget_s is None else started + spec.time_budget_s
+    device.preflight(spec.kernel)
+    study_id = store.begin_study(
+        spec.name, spec=spec.as_dict(), sampler=spec.sampler, seed=spec.seed
+    )
+    observer.started(spec, device)
+    reports = []
+    for problem in spec.problems:
+        search = _ProblemSearch(spec, problem, device=device, store=store, study_id=study_id)
+        reports.append(search.run(observer, deadline))
+        observer.problem_finished(reports[-1])
+    return StudyReport(
+        study=spec.name,
+        device=device.name,
+        problems=tuple(reports),
+        seconds=time.monotonic() - started,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    candidate: Candidate
+    build: Future[Binary | Failure]
+
+
+class _ProblemSearch:
+    """The search for one problem of one study."""
+
+    def __init__(
+        self, spec: StudySpec, problem: Problem, *, device: Device, store: Store, study_id: int
+    ) -> None:
+        self._spec = spec
+        self._problem = problem
+        self._device = device
+        self._store = store
+        self._study_id = study_id
+        self._policy = device.policy(spec.policy)
+        self._context = self._make_context()
+        self._valid = self._valid_configs()
+        history = store.trials(study_id, self._context)
+        known = {config.key for config in self._valid}
+        self._trials = [trial for trial in history if trial.config.key in known]
+        self._next_number = max((trial.number for trial in history), default=-1) + 1
+        self._best = min(filter(_rankable, self._trials), key=_median_ns, default=None)
+
+    def run(self, observer: Observer, deadline: float | None) -> ProblemReport:
+        """Search until the trials, the space or the time are used up."""
+        planned = max(0, self._spec.trials - len(self._trials))
+        observer.problem_started(
+            self._problem,
+            planned=min(planned, len(self._valid) - len(self._trials)),
+            done=len(self._trials),
+            valid=len(self._valid),
+        )
+        ran, reason = 0, Reason.FINISHED_BEFORE
+        if planned:
+            ran, reason = self._search(planned, observer, deadline)
+        return self._report(ran, reason)
+
+    def _search(
+        self, planned: int, observer: Observer, deadline: float | None
+    ) -> tuple[int, Reason]:
+        configs = self._configs(self._make_searcher())
+        pending: deque[_Pending] = deque()
+        ran = 0
+        while ran < planned:
+            if deadline is not None and time.monotonic() >= deadline:
+                _abandon(pending)
+                return ran, Reason.TIME
+            self._fill(pending, configs, planned - ran)
+            if not pending:
+                return ran, Reason.EXHAUSTED if ran else Reason.FINISHED_BEFORE
+            trial = self._finish(pending.popleft())
+            ran += 1
+            observer.trial(self._problem, trial, self._best)
+            self._refuse_a_broken_machine()
+        return ran, Reason.BUDGET
+
+    def _fill(self, pending: deque[_Pending], configs: Iterator[Config], wanted: int) -> None:
+        """Ask ahead, so that compilers work while the device measures."""
+        while len(pending) < min(self._device.lookahead, wanted):
+            config = next(configs, None)
+            if config is None:
+                return
+            candidate = self._candidate(config)
+            pending.append(_Pending(candidate, self._device.build(candidate)))
+
+    def _configs(self, searcher: Searcher) -> Iterator[Config]:
+        """Yield the kernel's default first, as the yardstick, then what the search asks."""
+        self._searcher = searcher
+        tried = {trial.config.key for trial in self._trials}
+        default = self._default()
+        first = default.key not in tried and default in self._valid
+        if first:
+            yield default
+        while (config := searcher.ask()) is not None:
+            if not (first and config == default):
+                yield config
+
+    def _finish(self, pending: _Pending) -> Trial:
+        built = pending.build.result()
+        began = time.perf_counter_ns()
+        if isinstance(built, Failure):
+            outcome = Outcome.of(built)
+        else:
+            outcome = self._device.measure(pending.candidate, built, self._policy)
+        trial = self._trial(pending.candidate.config, built, outcome, began)
+        trial = self._store.record(self._study_id, self._context, trial)
+        self._next_number += 1
+        self._trials.append(trial)
+        self._searcher.tell(trial.config, trial.status, trial.median_ns)
+        self._best = min(filter(_rankable, (self._best, trial)), key=_median_ns, default=None)
+        return trial
+
+    def _trial(
+        self, config: Config, built: Binary | Failure, outcome: Outcome, began_ns: int
+    ) -> Trial:
+        binary = built if isinstance(built, Binary) else None
+        return Trial(
+            number=self._next_number,
+            problem_key=self._problem.key,
+            config=config,
+            status=outcome.status,
+            message=outcome.message,
+            measurement=outcome.measurement,
+            resources=binary.resources if binary else None,
+            binary_key=binary.key if binary else "",
+            compile_ns=binary.compile_ns if binary and not binary.cached else 0,
+            device_ns=time.perf_counter_ns() - began_ns,
+            verified=self._policy.verify and outcome.status is Status.OK,
+        )
+
+    def _refuse_a_broken_machine(self) -> None:
+        if len(self._trials) != SAME_FAILURES:
+            return
+        first = self._trials[0]
+        if first.status is Status.OK:
+            return
+        if all((t.status, t.message) == (first.status, first.message) for t in self._trials):
+            raise ToolchainBroken(
+                f"the first {SAME_FAILURES} candidates all ended as {first.status}: "
+                f"{first.message.strip().splitlines()[0] if first.message else 'no message'}",
+                hint="autotune doctor; autotune query failures shows each row",
+            )
+
+    def _make_searcher(self) -> Searcher:
+        searcher = make_searcher(
+            self._spec.sampler, space=self._space, valid=self._valid, seed=self._spec.seed
+        )
+        for trial in self._trials:
+            searcher.tell(trial.config, trial.status, trial.median_ns)
+        return searcher
+
+    def _valid_configs(self) -> list[Config]:
+        self._space: Space = self._spec.kernel.space(
+            self._problem, self._device.identity.target
+        ).restricted(self._spec.space)
+        offered = self._device.offers(self._spec.kernel, self._problem)
+        valid = [c for c in self._space if offered is None or c.key in offered]
+        if not valid:
+            raise NoValidConfig(self._why_none(offered))
+        return valid
+
+    def _why_none(self, offered: frozenset[str] | None) -> str:
+        where = f"{self._spec.kernel.name} {self._problem} on {self._device.name}"
+        if offered is not None:
+            return f"no valid configuration for {where}: it holds {len(offered)}, none in this space"
+        census = self._space.census()
+        removed = ", ".join(f"{name} removed {count}" for name, count in census.removed.items())
+        return f"no valid configuration for {where}: of {census.total}, {removed}"
+
+    def _default(self) -> Config:
+        return self._spec.kernel.default(self._problem, self._device.identity.target)
+
+    def _candidate(self, config: Config) -> Candidate:
+        return Candidate(
+            kernel_ref=self._spec.kernel_ref,
+            problem=self._problem,
+            config=config,
+            target=self._device.identity.target,
+            kernel=self._spec.kernel,
+        )
+
+    def _make_context(self) -> Context:
+        default = self._candidate(self._default())
+        if default.launch().empty:
+            raise InvalidInput(f"problem {self._problem} is empty: there is nothing to tune")
+        return Context(
+            kernel=self._spec.kernel.name,
+            kernel_ref=self._spec.kernel_ref,
+            source_digest=self._device.source_digest(default),
+            problem=self._problem,
+            device=self._device.identity,
+            toolchain=self._device.toolchain,
+            policy=self._policy,
+            replayed_from=self._device.name if self._device.replays else "",
+        )
+
+    def _report(self, ran: int, reason: Reason) -> ProblemReport:
+        default = self._default()
+        return ProblemReport(
+            problem=self._problem,
+            reason=reason,
+            ran=ran,
+            total=len(self._trials),
+            valid=len(self._valid),
+            best=self._best,
+            default=next((t for t in self._trials if t.config == default), None),
+            statuses=Counter(trial.status for trial in self._trials),
+        )
+
+
+def _abandon(pending: deque[_Pending]) -> None:
+    for entry in pending:
+        entry.build.cancel()
+
+
+def _rankable(trial: Trial | None) -> bool:
+    return trial is not None and trial.median_ns is not None
+
+
+def _median_ns(trial: Trial | None) -> float:
+    assert trial is not None
+    assert trial.median_ns is not None
+    return trial.median_ns

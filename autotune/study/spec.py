@@ -1,0 +1,56 @@
+"""What a study is, once its file has been read and checked."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autotune.records import Kernel, Limits, Policy, Problem, Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudySpec:
+    """Everything that a study file says.
+
+    Attributes:
+        name: Identity of the study in the database: the same name resumes.
+        kernel_ref: How any process loads the kernel: an installed name or ``/file.py:Class``.
+        kernel: The loaded kernel.
+        problems: What to tune for, one after the other.
+        sampler: A name of ``autotune.search.SAMPLERS``.
+        trials: Total for each problem, counting those already in the database.
+        time_budget_s: For this run of the whole study, in seconds, or None.
+        seed: Seed of the search.
+        policy: How candidates are measured.
+        limits: When a candidate is given up.
+        space: Parameters cut down to these values.
+        export: Where to write the table when the study ends, or None.
+    """
+
+    name: str
+    kernel_ref: str
+    kernel: Kernel = field(compare=False, repr=False)
+    problems: tuple[Problem, ...]
+    sampler: str = "tpe"
+    trials: int = 200
+    time_budget_s: float | None = None
+    seed: int = 0
+    policy: Policy = field(default_factory=Policy)
+    limits: Limits = field(default_factory=Limits)
+    space: Mapping[str, list[Value]] = field(default_factory=dict)
+    export: Path | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what the database stores about this study, ready for JSON."""
+        return {
+            "name": self.name,
+            "kernel": self.kernel_ref,
+            "problems": [problem.as_dict() for problem in self.problems],
+            "search": {"sampler": self.sampler, "trials": self.trials, "seed": self.seed},
+            "policy": dataclasses.asdict(self.policy),
+            "limits": dataclasses.asdict(self.limits),
+            "space": dict(self.space),
+        }
