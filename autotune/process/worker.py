@@ -163,7 +163,7 @@ def _serve(
             pipe.send((handler(pipe.recv()), None))
     except EOFError:  # the owner closed its end
         return
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - whatever it is, the owner must hear of it
         with contextlib.suppress(OSError):
             pipe.send((None, traceback.format_exc()))
         raise SystemExit(1) from None

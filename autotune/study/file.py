@@ -152,7 +152,12 @@ def _first_problem(error: ValidationError) -> str:
 
 def _siblings(location: tuple[int | str, ...]) -> list[str]:
     section: type[BaseModel] = _Study
-    sections = {"search": _Search, "policy": _Policy, "limits": _Limits, "export": _Export}
+    sections: dict[str, type[BaseModel]] = {
+        "search": _Search,
+        "policy": _Policy,
+        "limits": _Limits,
+        "export": _Export,
+    }
     for part in location[:-1]:
         section = sections.get(str(part), section)
     return list(section.model_fields)

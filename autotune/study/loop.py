@@ -211,7 +211,7 @@ class _ProblemSearch:
     def _why_none(self, offered: frozenset[str] | None) -> str:
         where = f"{self._spec.kernel.name} {self._problem} on {self._device.name}"
         if offered is not None:
-            return f"no valid configuration for {where}: it holds {len(offered)}, none in this space"
+            return f"no valid configuration for {where}: none of its {len(offered)} is in the space"
         census = self._space.census()
         removed = ", ".join(f"{name} removed {count}" for name, count in census.removed.items())
         return f"no valid configuration for {where}: of {census.total}, {removed}"

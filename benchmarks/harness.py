@@ -1,0 +1,110 @@
+"""What every benchmark here shares: interleaved timing on cold L2, and honest provenance.
+
+Arms are timed in turns (A B C A B C …) within one run, so that clocks and temperature touch
+them alike. Each arm launches on rotating buffer sets that together exceed three times the L2
+cache, inside a CUDA graph, so that neither launch overhead nor a warm cache is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import torch
+
+Arm = Callable[[int], None]  # launches once, on the buffer set of that number
+
+COLD_BYTES = 3 * 60 * 2**20
+REPLAY_US = 2000.0
+
+
+def buffer_sets(bytes_each: int) -> int:
+    """Return how many buffer sets keep every operand out of L2 between two uses."""
+    return max(2, min(64, -(-COLD_BYTES // max(bytes_each, 1))))
+
+
+def interleave(
+    arms: Mapping[str, Arm], sets: int, *, rounds: int = 15, warmup_s: float = 0.25
+) -> dict[str, list[float]]:
+    """Return the time of one launch of each arm in each round, in µs of device time."""
+    graphs = {name: _capture(arm, sets) for name, arm in arms.items()}
+    for graph, _ in graphs.values():
+        _replay_for(graph, warmup_s / len(graphs))
+    times: dict[str, list[float]] = {name: [] for name in arms}
+    for _ in range(rounds):
+        for name, (graph, launches) in graphs.items():
+            times[name].append(_elapsed_us(graph.replay) / launches)
+    return times
+
+
+def _capture(arm: Arm, sets: int) -> tuple[torch.cuda.CUDAGraph, int]:
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for i in range(3):
+            arm(i % sets)
+        stream.synchronize()
+        one_us = max(_elapsed_us(lambda: [arm(i % sets) for i in range(5)]) / 5, 1.0)
+    launches = max(1, min(200, round(REPLAY_US / one_us)))
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):
+        for i in range(launches):
+            arm(i % sets)
+    return graph, launches
+
+
+def _elapsed_us(work: Callable[[], Any]) -> float:
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    start.record()
+    work()
+    end.record()
+    end.synchronize()
+    return 1000.0 * start.elapsed_time(end)
+
+
+def _replay_for(graph: torch.cuda.CUDAGraph, seconds: float) -> None:
+    spent_us = 0.0
+    while spent_us < 1e6 * seconds:
+        spent_us += _elapsed_us(graph.replay)
+
+
+def median_us(times: Mapping[str, list[float]]) -> dict[str, float]:
+    """Return the median of each arm, in µs."""
+    return {name: median(values) for name, values in times.items()}
+
+
+def provenance() -> dict[str, Any]:
+    """Return device, driver, versions, date and command, for the record."""
+    return {
+        "device": torch.cuda.get_device_name(),
+        "driver": _driver(),
+        "python": platform.python_version(),
+        "versions": {name: _version(name) for name in ("torch", "cupy-cuda13x", "kernel-tuner")},
+        "cuda": torch.version.cuda,
+        "date": datetime.now(UTC).date().isoformat(),
+        "command": " ".join(["python", *sys.argv]),
+    }
+
+
+def write_json(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Write the rows with their provenance."""
+    path.write_text(json.dumps({"provenance": provenance(), "rows": rows}, indent=1) + "\n")
+
+
+def _driver() -> str:
+    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    return subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
