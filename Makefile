@@ -1,0 +1,61 @@
+# `make tune` and `make test` do all their own set-up, in .venv, on any machine with Python 3.11-3.13.
+# Nothing outside this folder is changed. Set PYTHON=… to choose the interpreter.
+
+VENV := .venv
+BIN  := $(VENV)/bin
+PIP  := $(BIN)/python -m pip --disable-pip-version-check -q
+
+# The CUDA packages are large, so tuning takes them only where a driver can use them, and of the
+# major version that the driver speaks. Tests always compile with NVRTC, which needs no GPU.
+DRIVER := $(firstword $(wildcard /dev/nvidiactl) $(shell command -v nvidia-smi 2>/dev/null))
+CUDA   := $(if $(DRIVER),$(shell nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: \(1[23]\).*/\1/p'))
+GPU_EXTRA := $(if $(DRIVER),cuda$(or $(CUDA),13))
+
+# A virtual environment that was moved, or whose Python is gone, is made anew.
+ifneq ($(shell $(BIN)/python -c 'print(open("$(VENV)/made").read())' 2>/dev/null),$(CURDIR))
+$(shell rm -f $(VENV)/made)
+endif
+
+.PHONY: tune test lint clean help
+.DELETE_ON_ERROR:
+
+help:  ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
+
+tune: $(VENV)/tune-$(or $(GPU_EXTRA),host)  ## tune the quickstart study; ends with a table
+	$(BIN)/autotune tune studies/quickstart.toml
+
+test: $(VENV)/test  ## run every test that this machine can run
+	$(BIN)/python -m pytest $(PYTEST)
+
+lint: $(VENV)/lint  ## style, types and the import contract
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+clean:  ## remove the virtual environment and every cache
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+
+# Each stamp says that one set of packages is installed; it is older than a changed pyproject.toml.
+$(VENV)/tune-host: $(VENV)/made pyproject.toml
+	@echo "installing autotune (no NVIDIA driver here, so without CUDA packages) …"
+	@$(PIP) install -e . && touch $@
+
+$(VENV)/tune-%: $(VENV)/made pyproject.toml
+	@echo "installing autotune with $* …"
+	@$(PIP) install -e ".[$*]" && touch $@
+
+$(VENV)/test: $(VENV)/made pyproject.toml
+	@echo "installing autotune with $(or $(GPU_EXTRA),cuda13) and the test tools …"
+	@$(PIP) install -e ".[$(or $(GPU_EXTRA),cuda13)]" --group test && touch $@
+
+$(VENV)/lint: $(VENV)/made pyproject.toml
+	@echo "installing autotune and the lint tools …"
+	@$(PIP) install -e . --group lint --group test && touch $@
+
+$(VENV)/made:
+	@sh .ci/find-python "$(PYTHON)" > /dev/null
+	@echo "making $(VENV) with $$(sh .ci/find-python "$(PYTHON)") …"
+	@"$$(sh .ci/find-python "$(PYTHON)")" -m venv --clear $(VENV)
+	@$(PIP) install --upgrade "pip>=25.1" && printf '%s' "$(CURDIR)" > $@

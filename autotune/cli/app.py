@@ -1,0 +1,92 @@
+"""The ``autotune`` command, and the one place that turns errors into exit codes."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import NoReturn
+
+import click
+
+from autotune import __version__
+from autotune.cli.db import db
+from autotune.cli.doctor import doctor
+from autotune.cli.export import export
+from autotune.cli.kernels import kernels
+from autotune.cli.lookup import lookup
+from autotune.cli.options import verbosity
+from autotune.cli.query import query
+from autotune.cli.studies import studies
+from autotune.cli.tune import tune
+from autotune.errors import AutotuneError
+
+INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "--version", message="autotune %(version)s")
+@verbosity
+def cli() -> None:
+    """Tune CUDA kernels, keep every measurement, and look the best one up at run time.
+
+    Exit codes: 0 ok, 1 failure, 2 invalid input, 3 no valid configuration, 4 database schema out
+    of date, 130 interrupted.
+    """
+
+
+for _command in (tune, query, studies, kernels, export, lookup, db, doctor):
+    cli.add_command(_command)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its code.
+
+    Args:
+        arguments: Words after the program's name; ``None`` takes those of this process.
+    """
+    signal.signal(signal.SIGTERM, _interrupt)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without "µ" still gets the number
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        code = cli.main(arguments, prog_name="autotune", standalone_mode=False)
+        sys.stdout.flush()
+    except AutotuneError as error:
+        return _refused(error)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _reader_left()
+    return code if isinstance(code, int) else 0
+
+
+def _refused(error: AutotuneError) -> int:
+    click.echo(f"error: {error.message}", err=True)
+    if error.hint:
+        click.echo(f"hint: {error.hint}", err=True)
+    return error.exit_code
+
+
+def _reader_left() -> int:
+    """Leave quietly when the reader of a pipe (``| head``) has gone."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, sys.stderr.fileno())
+    return 0
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    del number, frame
+    raise KeyboardInterrupt

@@ -1,0 +1,72 @@
+"""``autotune query``: read the database back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from autotune.cli.options import (
+    Fields,
+    ProblemFields,
+    db_option,
+    format_option,
+    verbosity,
+)
+
+
+@click.group()
+def query() -> None:
+    """Read results back: the best, every trial, or the failures."""
+
+
+def _filters(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that choose rows, and the usual ones."""
+    for add in (
+        click.option("--kernel", metavar="NAME", help="Only this kernel."),
+        click.option("--device", metavar="NAME", help="Only this device, such as 'NVIDIA H200'."),
+        click.option("--study", metavar="NAME", help="Only this study."),
+        click.option(
+            "--problem",
+            type=ProblemFields(),
+            default="",
+            help="Only problems with these fields, such as m=4096,dtype=bf16.",
+        ),
+        db_option,
+        format_option,
+        verbosity,
+    ):
+        command = add(command)
+    return command
+
+
+@query.command()
+@_filters
+def best(**chosen: Any) -> None:
+    """Show the fastest verified trial of each problem and device."""
+    _query("best", **chosen)
+
+
+@query.command()
+@_filters
+def trials(**chosen: Any) -> None:
+    """Show every trial."""
+    _query("trials", **chosen)
+
+
+@query.command()
+@_filters
+def failures(**chosen: Any) -> None:
+    """Show what did not work, and why."""
+    _query("failures", **chosen)
+
+
+def _query(what: str, *, url: str | None, layout: str, problem: Fields, **names: str | None) -> None:
+    from autotune.report.records import trials_sheet
+    from autotune.report.sheet import show
+    from autotune.store import Store, default_url
+
+    with Store.open(url or default_url(), read_only=True) as store:
+        rows = getattr(store, what)(problem=problem, **names)
+        show(trials_sheet(what, rows), layout)

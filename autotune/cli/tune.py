@@ -1,0 +1,91 @@
+"""``autotune tune``: run or resume a study."""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from autotune.cli.options import Duration, db_option, format_option, is_quiet, verbosity
+
+if TYPE_CHECKING:
+    from autotune.study import StudyReport, StudySpec
+
+
+@click.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option(
+    "--device",
+    default="auto",
+    show_default=True,
+    metavar="DEVICE",
+    help="auto, cuda:N, host, recording:NAME or recording:/path/to/database.",
+)
+@db_option
+@click.option(
+    "--trials", type=click.IntRange(min=1), help="Total for each problem, earlier runs included."
+)
+@click.option("--time-budget", "time_budget_s", type=Duration(), help="Such as 90s, 5m or 1h.")
+@click.option("--seed", type=click.IntRange(min=0, max=2**32 - 1), help="Seed of the search.")
+@click.option("--sampler", metavar="NAME", help="tpe, random, exhaustive or local.")
+@click.option(
+    "--export", type=click.Path(path_type=Path), metavar="PATH", help="Write the table there."
+)
+@format_option
+@verbosity
+def tune(study: Path, device: str, url: str | None, layout: str, **changes: Any) -> None:
+    """Run the study file STUDY: search, compile, verify, time, record.
+
+    The options overrule the file. Every finished trial is kept at once, so the same command goes
+    on after an interrupt, and does nothing once the study is finished.
+    """
+    from autotune.report.sheet import show
+    from autotune.report.summary import summary_sheet
+    from autotune.study import load_study
+
+    spec = _overruled(load_study(study), changes)
+    report = _run(spec, device, url)
+    show(summary_sheet(spec, report), layout)
+    _export(spec, url, report)
+
+
+def _overruled(spec: StudySpec, changes: dict[str, Any]) -> StudySpec:
+    from autotune.errors import InvalidInput
+    from autotune.search import SAMPLERS
+
+    given = {name: value for name, value in changes.items() if value is not None}
+    if given.get("sampler", spec.sampler) not in SAMPLERS:
+        raise InvalidInput(
+            f"--sampler: {given['sampler']!r} is not a sampler; allowed: {', '.join(SAMPLERS)}"
+        )
+    return dataclasses.replace(spec, **given)
+
+
+def _run(spec: StudySpec, device_name: str, url: str | None) -> StudyReport:
+    from autotune.device import open_device
+    from autotune.report import console
+    from autotune.report.progress import watch
+    from autotune.store import Store, default_url
+    from autotune.study import Silent, run_study
+
+    messages = console.messages()
+    try:
+        with (
+            closing(open_device(device_name, limits=spec.limits)) as device,
+            Store.open(url or default_url()) as store,
+        ):
+            if is_quiet():
+                return run_study(spec, device=device, store=store, observer=Silent())
+            with watch(messages) as observer:
+                return run_study(spec, device=device, store=store, observer=observer)
+    except KeyboardInterrupt:
+        messages.print("every finished trial is kept; run the same command to go on")
+        raise
+
+
+def _export(spec: StudySpec, url: str | None, report: StudyReport) -> None:
+    if spec.export is None:
+        return

@@ -1,0 +1,34 @@
+"""Where text goes: results on stdout, everything else on stderr.
+
+Neither console reads markup or emoji codes, so a compiler's message appears as it is.
+Both honour ``NO_COLOR``.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+
+_PIPE_WIDTH = 500  # a pipe has no edge: nothing may be cut for it
+
+
+def results() -> Console:
+    """Return the console of stdout."""
+    return _console(stderr=False)
+
+
+def messages() -> Console:
+    """Return the console of stderr."""
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> Console:
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(
+        stderr=stderr,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        width=None if stream.isatty() else _PIPE_WIDTH,
+    )

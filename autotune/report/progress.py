@@ -1,0 +1,205 @@
+"""What a running study shows: a live display on a terminal, plain lines in a pipe."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from autotune.device.protocol import Device
+from autotune.records import Problem, Status, Trial
+from autotune.report.units import duration_text, one_line, rate_text, time_text
+from autotune.study.events import ProblemReport
+from autotune.study.spec import StudySpec
+
+_LINE_EVERY_S = 5.0
+
+
+def watch(console: Console) -> LiveProgress | LineProgress:
+    """Return the observer that suits ``console``."""
+    return LiveProgress(console) if console.is_terminal else LineProgress(console)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Progress:
+    """Where the search for one problem stands."""
+
+    flop: int
+    planned: int
+    deadline_s: float | None
+    began_s: float = field(default_factory=time.monotonic)
+    ran: int = 0
+    best: Trial | None = None
+    statuses: Counter[Status] = field(default_factory=Counter)
+
+    def add(self, trial: Trial, best: Trial | None) -> None:
+        self.ran += 1
+        self.best = best
+        self.statuses[trial.status] += 1
+
+    @property
+    def failures(self) -> str:
+        counts = ((n, s) for s, n in self.statuses.most_common() if s is not Status.OK)
+        return ", ".join(f"{count} {status}" for count, status in counts)
+
+    @property
+    def left_s(self) -> float | None:
+        if not self.ran:
+            return None
+        now = time.monotonic()
+        left = (now - self.began_s) / self.ran * (self.planned - self.ran)
+        return left if self.deadline_s is None else max(0.0, min(left, self.deadline_s - now))
+
+    @property
+    def left(self) -> str:
+        return "" if self.left_s is None else f"{duration_text(self.left_s)} left"
+
+    def speed(self, trial: Trial) -> str:
+        rate = rate_text(self.flop, trial.median_ns)
+        return f"{time_text(trial.median_ns)}  {rate}".rstrip()
+
+
+class LineProgress:
+    """Writes one line for each thing worth telling.
+
+    Args:
+        console: Where to write.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._spec: StudySpec | None = None
+        self._deadline_s: float | None = None
+        self._progress: _Progress | None = None
+        self._last_line_s = 0.0
+
+    def __enter__(self) -> LineProgress:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        pass
+
+    def started(self, spec: StudySpec, device: Device) -> None:
+        """Say what is tuned and on what."""
+        self._spec = spec
+        if spec.time_budget_s is not None:
+            self._deadline_s = time.monotonic() + spec.time_budget_s
+        count = len(spec.problems)
+        self._say(
+            f"study {spec.name}: kernel {spec.kernel.name}, {count} problem{'s'[: count > 1]}, "
+            f"sampler {spec.sampler}, seed {spec.seed}",
+            style="bold",
+        )
+        self._say(f"device {device.name}: {device.identity.name}, {device.toolchain}")
+
+    def problem_started(self, problem: Problem, *, planned: int, done: int, valid: int) -> None:
+        """Say how much is to do."""
+        assert self._spec is not None
+        self._progress = _Progress(
+            flop=self._spec.kernel.cost(problem).flop,
+            planned=planned,
+            deadline_s=self._deadline_s,
+        )
+        self._last_line_s = time.monotonic()
+        already = f", {done} already done" if done else ""
+        self._say(f"{problem}: {planned} of {valid} valid configurations to try{already}")
+
+    def trial(self, problem: Problem, trial: Trial, best: Trial | None) -> None:
+        """Say a new best at once, and where the search stands now and then."""
+        del problem
+        assert self._progress is not None
+        progress = self._progress
+        progress.add(trial, best)
+        if best is not None and best.number == trial.number:
+            self._say(f"  {self._position()}  best {progress.speed(trial)}  {trial.config}")
+        elif time.monotonic() - self._last_line_s > _LINE_EVERY_S:
+            facts = (self._position(), progress.failures, progress.left)
+            self._say("  " + "  ".join(fact for fact in facts if fact))
+
+    def problem_finished(self, report: ProblemReport) -> None:
+        """Say what was found."""
+        for line in _finished(report, self._progress):
+            self._say(line)
+
+    def note(self, text: str) -> None:
+        """Pass a note on."""
+        self._say(f"note: {text}", style="yellow")
+
+    def _position(self) -> str:
+        assert self._progress is not None
+        return f"{self._progress.ran}/{self._progress.planned}"
+
+    def _say(self, text: str, style: str = "") -> None:
+        self._last_line_s = time.monotonic()
+        self._console.print(Text(text), style=style or None)
+
+
+class LiveProgress(LineProgress):
+    """Keeps a few lines at the bottom of a terminal up to date.
+
+    Args:
+        console: The terminal.
+    """
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
+        self._live = Live(console=console, transient=True, refresh_per_second=8)
+
+    def __enter__(self) -> LiveProgress:
+        self._live.start()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._live.stop()
+
+    def problem_started(self, problem: Problem, *, planned: int, done: int, valid: int) -> None:
+        """Say how much is to do, and show the bar."""
+        super().problem_started(problem, planned=planned, done=done, valid=valid)
+        self._redraw()
+
+    def trial(self, problem: Problem, trial: Trial, best: Trial | None) -> None:
+        """Move the bar."""
+        del problem
+        assert self._progress is not None
+        self._progress.add(trial, best)
+        self._redraw()
+
+    def problem_finished(self, report: ProblemReport) -> None:
+        """Say what was found above the display."""
+        self._live.update(Text())
+        super().problem_finished(report)
+
+    def _redraw(self) -> None:
+        assert self._progress is not None
+        self._live.update(_display(self._progress))
+
+
+def _display(progress: _Progress) -> Group:
+    bar = Table.grid(padding=(0, 2))
+    bar.add_row(
+        ProgressBar(total=max(progress.planned, 1), completed=progress.ran, width=30),
+        Text(f"{progress.ran}/{progress.planned}"),
+        Text(progress.left),
+    )
+    facts = Table.grid(padding=(0, 2))
+    if progress.best is not None:
+        facts.add_row("best", Text(progress.speed(progress.best), style="green"))
+        facts.add_row("", Text(str(progress.best.config)))
+    if progress.failures:
+        facts.add_row("failed", Text(progress.failures))
+    return Group(bar, facts)
+
+
+def _finished(report: ProblemReport, progress: _Progress | None) -> list[str]:
+    ending = f"  {report.reason}: {report.ran} trials now, {report.total} in all"
+    failures = progress.failures if progress is not None else ""
+    lines = [f"{ending} ({failures})" if failures else ending]
+    if report.best is None:
+        lines.append("  no configuration gave a right result")
+    return lines

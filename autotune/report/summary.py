@@ -1,0 +1,72 @@
+"""What a study found, for people and for scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autotune.records import Trial
+from autotune.report.sheet import Column, Row, Sheet
+from autotune.report.units import rate_text, time_text
+from autotune.study.events import ProblemReport, StudyReport
+from autotune.study.spec import StudySpec
+
+
+def summary_sheet(spec: StudySpec, report: StudyReport) -> Sheet:
+    """Return one row for each problem of a study that ran."""
+    return Sheet(
+        kind="problems",
+        rows=[_row(spec, found) for found in report.problems],
+        columns=(
+            Column("problem", lambda row: _named(row["problem"])),
+            Column("trials", lambda row: str(row["trials"]), right=True),
+            Column("right", lambda row: str(row["ok"]), right=True),
+            Column("best", lambda row: time_text(row["median_ns"]), right=True),
+            Column("rate", lambda row: rate_text(row["flop"], row["median_ns"]), right=True),
+            Column("vs default", _speedup, right=True),
+            Column("configuration", _config, folds=True),
+        ),
+        extra={
+            "study": report.study,
+            "device": report.device,
+            "seconds": round(report.seconds, 3),
+        },
+    )
+
+
+def _row(spec: StudySpec, found: ProblemReport) -> Row:
+    best = found.best
+    return {
+        "problem": found.problem.as_dict(),
+        "reason": str(found.reason),
+        "ran": found.ran,
+        "trials": found.total,
+        "valid": found.valid,
+        "ok": sum(count for status, count in found.statuses.items() if status == "ok"),
+        "statuses": {str(status): count for status, count in found.statuses.items()},
+        "flop": spec.kernel.cost(found.problem).flop,
+        "median_ns": _median_ns(best),
+        "spread": best.measurement.spread if best and best.measurement else None,
+        "default_ns": _median_ns(found.default),
+        "config": best.config.as_dict() if best else None,
+        "row_id": best.row_id if best else None,
+    }
+
+
+def _median_ns(trial: Trial | None) -> float | None:
+    return trial.median_ns if trial else None
+
+
+def _named(fields: dict[str, Any]) -> str:
+    return ",".join(f"{name}={value}" for name, value in fields.items())
+
+
+def _speedup(row: Row) -> str:
+    if not (row["median_ns"] and row["default_ns"]):
+        return "–"
+    return f"{row['default_ns'] / row['median_ns']:.2f}×"
+
+
+def _config(row: Row) -> str:
+    if row["config"] is None:
+        return "none gave a right result"
+    return " ".join(f"{name}={value}" for name, value in row["config"].items())

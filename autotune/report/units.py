@@ -1,0 +1,56 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+_TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+_RATE_UNITS = ((1e12, "TFLOP/s"), (1e9, "GFLOP/s"), (1e6, "MFLOP/s"))
+_SIZE_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def time_text(time_ns: float | None) -> str:
+    """Return ``12.3 µs`` for 12300 ns, and a dash for None."""
+    if time_ns is None:
+        return "–"
+    scale, unit = next((pair for pair in _TIME_UNITS if time_ns >= pair[0]), _TIME_UNITS[-1])
+    return f"{_three_digits(time_ns / scale)} {unit}"
+
+
+def rate_text(flop: int, time_ns: float | None) -> str:
+    """Return ``812 TFLOP/s``, or an empty string where there is no rate to tell."""
+    if not flop or not time_ns:
+        return ""
+    rate = flop / (time_ns * 1e-9)
+    scale, unit = next((pair for pair in _RATE_UNITS if rate >= pair[0]), _RATE_UNITS[-1])
+    return f"{_three_digits(rate / scale)} {unit}"
+
+
+def duration_text(seconds: float) -> str:
+    """Return ``8 s``, ``1 min 20 s`` or ``2 h 05 min``."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def size_text(size_bytes: int) -> str:
+    """Return ``1.5 GiB`` for a number of bytes."""
+    for scale, unit in _SIZE_UNITS:
+        if size_bytes >= scale:
+            return f"{_three_digits(size_bytes / scale)} {unit}"
+    return f"{size_bytes} B"
+
+
+def one_line(text: str, width: int = 120) -> str:
+    """Return the first line of ``text`` that says something, printable and cut to ``width``."""
+    lines = (line.strip() for line in text.splitlines())
+    first = next((line for line in lines if line), "")
+    clean = "".join(c if c.isprintable() else " " for c in first)
+    return clean if len(clean) <= width else clean[: width - 1] + "…"
+
+
+def _three_digits(value: float) -> str:
+    """Return three significant digits, without an exponent."""
+    decimals = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
+    return f"{value:.{decimals}f}"
