@@ -31,7 +31,7 @@ def serve(pipe_fd: int, owner_pid: int) -> None:
             pipe.send((handler(pipe.recv()), None))
     except EOFError:  # the owner closed its end
         return
-    except BaseException:  # even SystemExit: the owner must hear why
+    except BaseException:  # noqa: BLE001 - even SystemExit: the owner must hear why
         with contextlib.suppress(OSError):
             pipe.send((None, traceback.format_exc()))
         raise SystemExit(1) from None

@@ -94,11 +94,14 @@ class Tolerance:
         relative: Bound relative to each reference element.
         absolute: Bound for each element for inputs uniform in [-1, 1].
         reference_dtype: ``fp32`` or ``fp64``: what the reference is computed in.
+        exact_integers: True if inputs that are small integers must give the rounded exact
+            result, as sums of products do. False for a kernel that divides or exponentiates.
     """
 
     relative: float
     absolute: float
     reference_dtype: str = "fp64"
+    exact_integers: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

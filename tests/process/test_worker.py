@@ -13,7 +13,7 @@ import pytest
 from autotune.process import Died, TimedOut, Worker
 
 sys.path.insert(0, str(Path(__file__).parent))
-import handlers  # noqa: E402  (the worker imports it by this name)
+import worker_handlers as handlers
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_what_a_worker_prints_stays_off_standard_output(worker, capfd):
 
 SCRIPT = """
 import sys; sys.path.insert(0, {tests!r})
-import handlers
+import worker_handlers as handlers
 from autotune.process import Worker
 print("script runs", flush=True)
 worker = Worker(handlers.make_handler)

@@ -1,0 +1,83 @@
+"""Whether an output is right, element by element, so written that NaN never is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autotune.records import Operand, Tolerance
+from autotune.verify.dtypes import decode
+
+CHUNK = 1 << 24  # elements compared at once: bounds the scratch memory of huge outputs
+
+
+def wrong_elements(
+    got: Any, expected: Any, operand: Operand, *, tolerance: Tolerance | None, xp: Any
+) -> str | None:
+    """Return which elements are wrong, in words, or None if all are right.
+
+    Args:
+        got: The output as it is stored.
+        expected: The reference: values for a tolerance, stored bits for an exact comparison.
+        operand: The output's name, dtype and shape.
+        tolerance: How far each element may lie off; None if it must be equal.
+        xp: numpy or cupy.
+    """
+    got, expected = got.reshape(-1), expected.reshape(-1)
+    count, first, words = 0, 0, ""
+    for start in range(0, got.size, CHUNK):
+        part = slice(start, start + CHUNK)
+        values = decode(got[part], operand.dtype, "float64")
+        if tolerance is None:
+            target = decode(expected[part], operand.dtype, "float64")
+            right = values == target
+        else:
+            target = expected[part].astype(np.float64)
+            right = _close(values, target, tolerance, xp)
+        wrong = int(right.size - xp.count_nonzero(right))
+        if wrong and not count:
+            at = int(xp.argmin(right))
+            first, words = start + at, f"got {float(values[at]):.9g}, not {float(target[at]):.9g}"
+        count += wrong
+    if not count:
+        return None
+    index = [int(i) for i in np.unravel_index(first, operand.shape)]
+    return f"{count} of {got.size} elements of {operand.name} are wrong; at {index}: {words}"
+
+
+def differing_elements(one: Any, other: Any, *, xp: Any) -> int:
+    """Return how many elements of two stored arrays differ in a bit."""
+    bits = np.dtype(f"uint{8 * one.dtype.itemsize}")
+    one, other = one.reshape(-1).view(bits), other.reshape(-1).view(bits)
+    return sum(
+        int(xp.count_nonzero(one[start : start + CHUNK] != other[start : start + CHUNK]))
+        for start in range(0, one.size, CHUNK)
+    )
+
+
+def not_finite(values: Any, *, xp: Any) -> int:
+    """Return how many values are NaN or infinite."""
+    flat = values.reshape(-1)
+    return sum(
+        int(xp.count_nonzero(~xp.isfinite(flat[start : start + CHUNK])))
+        for start in range(0, flat.size, CHUNK)
+    )
+
+
+def fingerprint(array: Any, *, xp: Any) -> int:
+    """Return a checksum of an array's bits that any one changed word changes."""
+    data = xp.ascontiguousarray(array).reshape(-1)
+    data = data.view(np.uint64 if data.nbytes % 8 == 0 else np.uint8)
+    total = 0
+    for start in range(0, data.size, CHUNK):
+        part = data[start : start + CHUNK].astype(np.uint64)
+        part *= xp.arange(part.size, dtype=np.uint64) * 2 + 1  # odd, so that no bit is lost
+        total = (total * 31 + int(part.sum())) % (1 << 64)
+    return total
+
+
+def _close(values: Any, target: Any, tolerance: Tolerance, xp: Any) -> Any:
+    with np.errstate(invalid="ignore"):  # inf - inf is a NaN, which compares as wrong
+        bound = tolerance.absolute + tolerance.relative * xp.abs(target)
+        return xp.abs(values - target) <= bound

@@ -1,0 +1,56 @@
+"""An output buffer that shows what was not written, and what was written beside it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autotune.records import Operand
+from autotune.verify.dtypes import is_float, stored_dtype
+
+GUARD_BYTES = 1 << 16
+GUARD_BYTE = 0xA5
+NAN_BYTE = 0xFF  # all ones are a NaN in every float dtype
+INT_BYTE = 0xA5  # far outside what the integer inputs can give
+
+
+class GuardedOutput:
+    """One output between two bands that no kernel may touch.
+
+    Args:
+        operand: The output.
+        xp: numpy or cupy.
+
+    Attributes:
+        array: The output, as it is stored.
+    """
+
+    def __init__(self, operand: Operand, xp: Any) -> None:
+        self._name = operand.name
+        self._xp = xp
+        self._poison = NAN_BYTE if is_float(operand.dtype) else INT_BYTE
+        dtype = stored_dtype(operand.dtype)
+        body_bytes = math.prod(operand.shape) * dtype.itemsize
+        self._raw = xp.empty(2 * GUARD_BYTES + body_bytes, dtype=np.uint8)
+        self._end = GUARD_BYTES + body_bytes
+        self.array = self._raw[GUARD_BYTES : self._end].view(dtype).reshape(operand.shape)
+
+    def poison(self) -> None:
+        """Fill the output with NaN and both bands with their pattern."""
+        self._raw[:GUARD_BYTES] = GUARD_BYTE
+        self._raw[GUARD_BYTES : self._end] = self._poison
+        self._raw[self._end :] = GUARD_BYTE
+
+    def overrun(self) -> str | None:
+        """Return what was written outside the output, in words, or None."""
+        before = self._raw[:GUARD_BYTES] != GUARD_BYTE
+        after = self._raw[self._end :] != GUARD_BYTE
+        if self._xp.any(before):
+            near = GUARD_BYTES - int(self._xp.flatnonzero(before)[-1])
+            return f"wrote {int(before.sum())} bytes before output {self._name}, {near} from it"
+        if self._xp.any(after):
+            near = int(self._xp.argmax(after))
+            return f"wrote {int(after.sum())} bytes past the end of output {self._name}, {near} on"
+        return None

@@ -1,0 +1,92 @@
+"""Prove a candidate right before it is timed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autotune.records import Failure, Kernel, Policy, Problem, Status
+from autotune.verify.case import Arrays, Case, draw_cases
+from autotune.verify.compare import differing_elements, wrong_elements
+from autotune.verify.guard import GuardedOutput
+
+
+class Verifier:
+    """Inputs, references and guarded outputs of one problem, paid once for all candidates.
+
+    Args:
+        kernel: Says what the operands are and what is right.
+        problem: What is computed.
+        policy: How many inputs and repeats, from which seed.
+        xp: numpy or cupy.
+
+    Raises:
+        InvalidInput: The reference is not finite, or is not what the kernel says it is.
+    """
+
+    def __init__(self, kernel: Kernel, problem: Problem, policy: Policy, xp: Any) -> None:
+        self._xp = xp
+        self._policy = policy
+        self._cases = draw_cases(kernel, problem, policy, xp)
+        self._operands = [op for op in kernel.operands(problem) if op.output]
+        self._outputs = {op.name: GuardedOutput(op, xp) for op in self._operands}
+
+    @property
+    def inputs(self) -> Arrays:
+        """The random inputs, as stored: what timing runs on."""
+        return self._cases[-1].inputs
+
+    def intact(self) -> bool:
+        """Return False if a candidate has written to an input or a reference."""
+        return all(case.intact(self._xp) for case in self._cases)
+
+    def check(self, run: Callable[[Arrays], None]) -> Failure | None:
+        """Run a candidate on every case and say what is wrong with it, or None.
+
+        Args:
+            run: Launches once on arrays by operand name, and returns when they are written.
+        """
+        if not self._policy.verify:
+            return None
+        why = next((why for case in self._cases if (why := self._fault(case, run))), None)
+        if why is not None:
+            return Failure(status=Status.INCORRECT, message=why)
+        if (why := self._wavers(self._cases[-1], run)) is not None:
+            return Failure(status=Status.NONDETERMINISTIC, message=why)
+        if not self.intact():
+            return Failure(status=Status.INCORRECT, message="it wrote to its inputs or beyond")
+        return None
+
+    def _fault(self, case: Case, run: Callable[[Arrays], None]) -> str | None:
+        self._run_poisoned(case, run)
+        for operand in self._operands:
+            output = self._outputs[operand.name]
+            why = output.overrun() or wrong_elements(
+                output.array,
+                case.expected[operand.name],
+                operand,
+                tolerance=case.tolerance,
+                xp=self._xp,
+            )
+            if why is not None:
+                return f"{why} ({case.name} inputs)"
+        return None
+
+    def _wavers(self, case: Case, run: Callable[[Arrays], None]) -> str | None:
+        """Compare further runs on the inputs of the last run with it, bit for bit."""
+        first = {name: output.array.copy() for name, output in self._outputs.items()}
+        for repeat in range(self._policy.repeats):
+            self._run_poisoned(case, run)
+            for name, output in self._outputs.items():
+                count = differing_elements(output.array, first[name], xp=self._xp)
+                if count:
+                    return (
+                        f"run {repeat + 2} differs from run 1 on the same inputs in {count} of "
+                        f"{output.array.size} elements of {name}"
+                    )
+        return None
+
+    def _run_poisoned(self, case: Case, run: Callable[[Arrays], None]) -> None:
+        for output in self._outputs.values():
+            output.poison()
+        run({**case.inputs, **{name: output.array for name, output in self._outputs.items()}})
