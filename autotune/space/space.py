@@ -65,9 +65,7 @@ class Space:
                 raise InvalidInput(
                     f"space: unknown parameter {name!r}; allowed: {', '.join(self._position)}"
                 )
-        cut = tuple(
-            _cut(p, allowed[p.name]) if p.name in allowed else p for p in self.parameters
-        )
+        cut = tuple(_cut(p, allowed[p.name]) if p.name in allowed else p for p in self.parameters)
         return Space(cut, self.constraints)
 
     def broken(self, config: Config) -> tuple[str, str] | None:
@@ -92,9 +90,7 @@ class Space:
         """Count what each constraint removes."""
         tally = _Tally()
         valid = sum(1 for _ in self._walk({}, 0, tally))
-        return Census(
-            total=self.size, valid=valid, removed=tally.removed, example=tally.example
-        )
+        return Census(total=self.size, valid=valid, removed=tally.removed, example=tally.example)
 
     def _last_use(self, constraint: Constraint) -> int:
         unknown = [name for name in constraint.uses if name not in self._position]

@@ -1,0 +1,104 @@
+"""The configs that a searcher may choose from, as arrays, and which of them are free."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from autotune.records import Config, Value
+from autotune.space import Parameter, Space
+
+FAR = np.iinfo(np.int16).max // 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """One parameter that varies among the configs of a pool.
+
+    Attributes:
+        name: The parameter's name.
+        levels: Those of its values that occur, in the parameter's order. A code is a position
+            in this tuple.
+        ordered: True if neighbouring levels behave alike.
+    """
+
+    name: str
+    levels: tuple[Value, ...]
+    ordered: bool
+
+
+class Pool:
+    """Valid configs, each with one code for each axis, some of them taken.
+
+    A row is a config's position in ``valid``. Rows lie as many steps apart as there are levels
+    between them on the ordered axes, plus one for each unordered axis on which they differ.
+
+    Args:
+        space: Says which parameters are ordered.
+        valid: Distinct configs.
+        seed: Decides the random order of the rows and which of equally near rows is nearest.
+
+    Attributes:
+        axes: The parameters that vary.
+        codes: The code of each row on each axis, int16 [axis, row].
+        shuffled: Every row, in random order.
+        free_count: How many rows are free.
+    """
+
+    def __init__(self, space: Space, valid: Sequence[Config], *, seed: int) -> None:
+        self.seed = seed
+        self.axes = tuple(a for p in space.parameters if len((a := _axis(p, valid)).levels) > 1)
+        self.codes = _encoded(self.axes, valid)
+        self.shuffled: list[int] = np.random.default_rng(seed).permutation(len(valid)).tolist()
+        self.free_count = len(valid)
+        self._configs = tuple(valid)
+        self._row = {config: row for row, config in enumerate(valid)}
+        self._widest = np.array([[FAR if a.ordered else 1] for a in self.axes], dtype=np.int16)
+        self._handicap = np.zeros(len(valid), dtype=np.int16)  # FAR once a row is taken
+        self._lottery = np.argsort(self.shuffled)
+
+    def __len__(self) -> int:
+        return len(self._configs)
+
+    def row(self, config: Config) -> int | None:
+        """Return the row of ``config``, or None if the pool lacks it."""
+        return self._row.get(config)
+
+    def is_free(self, row: int) -> bool:
+        """Return True until ``row`` is taken."""
+        return not self._handicap[row]
+
+    def take(self, row: int) -> Config:
+        """Return the config of ``row``, which is not free from now on."""
+        self.free_count -= self.is_free(row)
+        self._handicap[row] = FAR
+        return self._configs[row]
+
+    def nearest(self, point: ArrayLike) -> tuple[int, int]:
+        """Return the free row nearest to ``point`` and how many steps away it is.
+
+        Args:
+            point: One code for each axis; no config needs to have them all.
+        """
+        apart = np.abs(self.codes - np.asarray(point, dtype=np.int16)[:, None])
+        away = np.minimum(apart, self._widest).sum(axis=0, dtype=np.int16) + self._handicap
+        least = away.min()
+        tied = np.flatnonzero(away == least)
+        return int(tied[self._lottery[tied].argmin()]), int(least)
+
+
+def _axis(parameter: Parameter, valid: Sequence[Config]) -> Axis:
+    present = {config[parameter.name] for config in valid}
+    levels = tuple(value for value in parameter.values if value in present)
+    return Axis(name=parameter.name, levels=levels, ordered=parameter.ordered)
+
+
+def _encoded(axes: Sequence[Axis], valid: Sequence[Config]) -> NDArray[np.int16]:
+    codes = np.empty((len(axes), len(valid)), dtype=np.int16)
+    for axis, row in zip(axes, codes, strict=True):
+        code = {value: i for i, value in enumerate(axis.levels)}
+        row[:] = [code[config[axis.name]] for config in valid]
+    return codes

@@ -1,0 +1,55 @@
+"""A searcher over a pool: what all samplers share."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+from autotune.records import Config, Status
+from autotune.search.pool import Pool
+
+
+class Strategy(Protocol):
+    """The part in which samplers differ. Rows are those of a pool."""
+
+    def choose(self) -> int:
+        """Return a free row. It is called only while there is one."""
+        ...
+
+    def learn(self, row: int, time_ns: float | None) -> None:
+        """Learn that ``row`` took ``time_ns``, in ns, or failed (None). Called once a row."""
+        ...
+
+
+class PooledSearcher:
+    """Asks what a strategy chooses from a pool, and no config twice.
+
+    Args:
+        pool: The valid configs. The searcher takes rows out of it.
+        strategy: Chooses among the free rows of ``pool``.
+    """
+
+    def __init__(self, pool: Pool, strategy: Strategy) -> None:
+        self._pool = pool
+        self._strategy = strategy
+        self._told: set[int] = set()
+
+    def ask(self) -> Config | None:
+        """Return a config that was neither asked nor told before, or None if none is left."""
+        return self._pool.take(self._strategy.choose()) if self._pool.free_count else None
+
+    def tell(self, config: Config, status: Status, median_ns: float | None) -> None:
+        """Learn what became of ``config``; one that the pool lacks or was told is ignored."""
+        row = self._pool.row(config)
+        if row is None or row in self._told:
+            return
+        self._told.add(row)
+        self._pool.take(row)
+        self._strategy.learn(row, _time_of(status, median_ns))
+
+
+def _time_of(status: Status, median_ns: float | None) -> float | None:
+    """Return the time that a trial may be ranked by, in ns, or None if it failed."""
+    if status is not Status.OK or median_ns is None or not math.isfinite(median_ns):
+        return None
+    return median_ns

@@ -1,0 +1,34 @@
+"""The protocol that every sampler answers."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from autotune.records import Config, Status
+
+
+class Searcher(Protocol):
+    """Chooses configs and learns from what became of them.
+
+    A searcher is a function of its seed and of the calls that it has had: the same calls give
+    the same configs, and a searcher that is told the rows of an interrupted study goes on as
+    if nothing had happened.
+    """
+
+    def ask(self) -> Config | None:
+        """Return a config to measure, or None once every valid one was asked or told.
+
+        It may be called again before the last answer is told. No config comes twice.
+        """
+        ...
+
+    def tell(self, config: Config, status: Status, median_ns: float | None) -> None:
+        """Learn what became of ``config``, asked or not.
+
+        Args:
+            config: A config that is not valid in this space (any more) is ignored.
+            status: How its trial ended.
+            median_ns: Its time in ns if it is ``ok``. A time that is not finite counts as a
+                failure: it teaches what to avoid and never becomes the best.
+        """
+        ...

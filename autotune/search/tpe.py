@@ -1,0 +1,121 @@
+"""Optuna's TPE over the valid configs of a space."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Container
+from itertools import islice
+from typing import Any
+
+import optuna
+from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
+from optuna.samplers import TPESampler
+from optuna.storages import InMemoryStorage
+from optuna.trial import FrozenTrial, TrialState, create_trial
+
+from autotune.search.pool import Axis, Pool
+from autotune.search.sweep import Sweep
+
+STARTUP = 10
+ELITE = 25  # TPE's good group never holds more
+MEMORY = 250  # from here on that group is full, and more trials cost time alone
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)  # it announces each study on stderr
+
+
+class Tpe:
+    """Chooses the free row nearest to what TPE suggests.
+
+    The study is built anew for each suggestion, in memory, from the rows that were really
+    chosen: what TPE suggests follows from the seed and from what was learned, and an
+    interrupted search leaves nothing behind. It holds codes, so that distances on an ordered
+    axis are counted in levels.
+
+    Args:
+        pool: What to choose from.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._space = {axis.name: _distribution(axis) for axis in pool.axes}
+        self._random = Sweep(pool, pool.shuffled)
+        self._learned: dict[int, float | None] = {}
+        self._ranked: list[tuple[float, int]] = []
+        self._pending: dict[int, None] = {}  # a set that keeps its order
+        self._trials: dict[int, FrozenTrial] = {}
+
+    def choose(self) -> int:
+        """Return a free row and keep the model away from it until it is learned."""
+        row = self._random.choose() if len(self._ranked) < STARTUP else self._modelled()
+        self._pending[row] = None
+        return row
+
+    def learn(self, row: int, time_ns: float | None) -> None:
+        """Remember what became of ``row``."""
+        self._pending.pop(row, None)
+        self._trials.pop(row, None)
+        self._learned[row] = time_ns
+        if time_ns is not None:
+            bisect.insort(self._ranked, (time_ns, row))
+
+    def _modelled(self) -> int:
+        tpe = TPESampler(seed=self._seed(), n_startup_trials=STARTUP)
+        study = optuna.create_study(storage=_Shown([self._trial(row) for row in self._recalled()]))
+        asked = create_trial(state=TrialState.RUNNING)
+        asked.number = len(self._pool)  # TPE leaves out the trial that bears this number
+        suggested = tpe.sample_relative(study, asked, self._space)
+        row, _ = self._pool.nearest([suggested[name] for name in self._space])
+        return row
+
+    def _seed(self) -> int:
+        taken = len(self._pool) - self._pool.free_count
+        return (self._pool.seed * 1_000_003 + taken) % 2**32
+
+    def _recalled(self) -> list[int]:
+        """Return the rows that the model is built from: the best, the latest, the pending."""
+        best = {row for _, row in self._ranked[:ELITE]}
+        latest = set(islice(reversed(self._learned), MEMORY - ELITE))
+        return [row for row in self._learned if row in best or row in latest] + [*self._pending]
+
+    def _trial(self, row: int) -> FrozenTrial:
+        """Return the trial that tells TPE of ``row``.
+
+        A failure stays a running trial: TPE counts those among the bad ones, without a made-up
+        time, and never among the good ones, however few of these there are.
+        """
+        if row not in self._trials:
+            time_ns = self._learned.get(row)
+            self._trials[row] = create_trial(
+                state=TrialState.RUNNING if time_ns is None else TrialState.COMPLETE,
+                value=time_ns,
+                params=dict(zip(self._space, self._pool.codes[:, row].tolist(), strict=True)),
+                distributions=self._space,
+            )
+        return self._trials[row]
+
+
+class _Shown(InMemoryStorage):
+    """A storage that shows a study a list of trials and keeps nothing."""
+
+    def __init__(self, trials: list[FrozenTrial]) -> None:
+        super().__init__()
+        self._shown = trials
+
+    def get_all_trials(
+        self,
+        study_id: int,
+        deepcopy: bool = True,  # noqa: FBT001, FBT002 (Optuna's signature)
+        states: Container[TrialState] | None = None,
+    ) -> list[FrozenTrial]:
+        """Return the trials in these states."""
+        del study_id, deepcopy
+        return [trial for trial in self._shown if states is None or trial.state in states]
+
+    def set_trial_system_attr(self, trial_id: int, key: str, value: Any) -> None:
+        """Drop what TPE leaves here for other processes: there are none."""
+
+
+def _distribution(axis: Axis) -> BaseDistribution:
+    if axis.ordered:
+        return IntDistribution(0, len(axis.levels) - 1)
+    return CategoricalDistribution(range(len(axis.levels)))
