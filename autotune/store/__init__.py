@@ -1,0 +1,39 @@
+"""The result database: schema, migrations, transactions and queries."""
+
+from __future__ import annotations
+
+from autotune.store.context import Context, StoredProblem
+from autotune.store.copy import copy_file
+from autotune.store.frame import to_dataframe
+from autotune.store.migrate import (
+    Upgraded,
+    check,
+    connect_for_migration,
+    current,
+    downgrade,
+    head,
+    upgrade,
+)
+from autotune.store.rows import Filter, StoredContext, StudySummary, TrialRow
+from autotune.store.store import Store
+from autotune.store.url import default_url
+
+__all__ = [
+    "Context",
+    "Filter",
+    "Store",
+    "StoredContext",
+    "StoredProblem",
+    "StudySummary",
+    "TrialRow",
+    "Upgraded",
+    "check",
+    "connect_for_migration",
+    "copy_file",
+    "current",
+    "default_url",
+    "downgrade",
+    "head",
+    "to_dataframe",
+    "upgrade",
+]

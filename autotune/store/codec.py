@@ -1,0 +1,173 @@
+"""Records to columns and back."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from autotune.records import (
+    Config,
+    DeviceIdentity,
+    Measurement,
+    Policy,
+    Resources,
+    Status,
+    Target,
+    Trial,
+)
+from autotune.records import Toolchain as ToolchainRecord
+from autotune.store.context import Context, StoredProblem
+
+SAMPLE_DIGITS = 3  # of a nanosecond: finer than any timer, and short in JSON
+
+
+def moment(when: datetime) -> str:
+    """Return ``when`` as ISO 8601 text in UTC, which sorts by time."""
+    return when.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def storable(trial: Trial) -> Trial:
+    """Return ``trial`` as the database will give it back.
+
+    Samples are rounded to 0.001 ns. A sample that is no positive number, or an ``ok`` without
+    samples, makes the trial a ``bad_measurement``: statistics of such samples mean nothing.
+    """
+    fault = _measurement_fault(trial)
+    if fault:
+        return dataclasses.replace(
+            trial, status=Status.BAD_MEASUREMENT, measurement=None, message=fault
+        )
+    if trial.measurement is None:
+        return trial
+    power_w = trial.measurement.power_w
+    measurement = dataclasses.replace(
+        trial.measurement,
+        samples_ns=tuple(round(float(s), SAMPLE_DIGITS) for s in trial.measurement.samples_ns),
+        power_w=power_w if power_w is not None and math.isfinite(power_w) else None,
+    )
+    return dataclasses.replace(trial, measurement=measurement)
+
+
+def _measurement_fault(trial: Trial) -> str:
+    if trial.measurement is None:
+        return "ok without a measurement" if trial.status is Status.OK else ""
+    samples = trial.measurement.samples_ns
+    if not samples:
+        return "measured without a sample"
+    for i, sample in enumerate(samples):
+        if not (math.isfinite(sample) and round(sample, SAMPLE_DIGITS) > 0):
+            return f"sample {i} of {len(samples)} is {sample} ns"
+    return ""
+
+
+def trial_columns(trial: Trial) -> dict[str, Any]:
+    """Return the columns of a storable ``trial``, except its references to other tables."""
+    return {
+        "number": trial.number,
+        "status": trial.status.value,
+        "message": trial.message,
+        "verified": trial.verified,
+        "finished_at": moment(trial.finished_at),
+        "binary_key": trial.binary_key,
+        "compile_ns": trial.compile_ns,
+        "device_ns": trial.device_ns,
+        **_measurement_columns(trial.measurement),
+        **_resource_columns(trial.resources),
+    }
+
+
+def _measurement_columns(measurement: Measurement | None) -> dict[str, Any]:
+    if measurement is None:
+        return {}
+    return {
+        "samples_ns": [int(s) if s.is_integer() else s for s in measurement.samples_ns],
+        "launches_per_sample": measurement.launches_per_sample,
+        "median_ns": measurement.median_ns,
+        "spread": measurement.spread,
+        "sm_clock_mhz": measurement.sm_clock_mhz,
+        "power_w": measurement.power_w,
+        "temperature_c": measurement.temperature_c,
+    }
+
+
+def _resource_columns(resources: Resources | None) -> dict[str, Any]:
+    if resources is None:
+        return {}
+    return {
+        "registers": resources.registers,
+        "spill_bytes": resources.spill_bytes,
+        "static_shared_bytes": resources.static_shared_bytes,
+        "warnings": list(resources.warnings) or None,
+    }
+
+
+def trial_of(row: Any, *, config: Config, problem_key: str) -> Trial:
+    """Rebuild the trial that ``row``, with every column of its table, holds."""
+    return Trial(
+        number=row.number,
+        problem_key=problem_key,
+        config=config,
+        status=Status(row.status),
+        message=row.message,
+        measurement=_measurement_of(row),
+        resources=_resources_of(row),
+        binary_key=row.binary_key,
+        compile_ns=row.compile_ns,
+        device_ns=row.device_ns,
+        verified=row.verified,
+        finished_at=datetime.fromisoformat(row.finished_at),
+        row_id=row.id,
+    )
+
+
+def _measurement_of(row: Any) -> Measurement | None:
+    if row.samples_ns is None:
+        return None
+    return Measurement(
+        samples_ns=tuple(map(float, row.samples_ns)),
+        launches_per_sample=row.launches_per_sample,
+        sm_clock_mhz=row.sm_clock_mhz,
+        power_w=row.power_w,
+        temperature_c=row.temperature_c,
+    )
+
+
+def _resources_of(row: Any) -> Resources | None:
+    if row.registers is None:
+        return None
+    return Resources(
+        registers=row.registers,
+        spill_bytes=row.spill_bytes,
+        static_shared_bytes=row.static_shared_bytes,
+        warnings=tuple(row.warnings or ()),
+    )
+
+
+def context_of(row: Mapping[str, Any]) -> Context:
+    """Rebuild a context from the columns that ``queries.CONTEXTS`` selects."""
+    return Context(
+        kernel=row["kernel"],
+        kernel_ref=row["kernel_ref"],
+        source_digest=row["source_digest"],
+        problem=StoredProblem(tuple(row["problem"].items())),
+        device=DeviceIdentity(
+            kind=row["device_kind"],
+            name=row["device"],
+            target=Target(**_known(Target, row["target"])),
+            memory_bytes=row["memory_bytes"],
+            driver=row["driver"],
+            uuid=row["uuid"],
+        ),
+        toolchain=ToolchainRecord(compiler=row["compiler"], version=row["compiler_version"]),
+        policy=Policy(**_known(Policy, row["policy"])),
+        replayed_from=row["replayed_from"],
+    )
+
+
+def _known(record: type[Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop fields that this version of ``record`` no longer has."""
+    names = {field.name for field in dataclasses.fields(record)}
+    return {name: value for name, value in fields.items() if name in names}

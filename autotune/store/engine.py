@@ -1,0 +1,112 @@
+"""Engines: how connections are opened, and how their transactions begin.
+
+SQLite runs in WAL, so that readers and the writer never wait for each other. A writer says
+``BEGIN IMMEDIATE``: it queues for the write lock at once, where a plain ``BEGIN`` would fail
+half-way when another writer came first. A reader's connection refuses every write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from autotune.store.faults import translated
+from autotune.store.url import sqlite_path
+
+BUSY_S = 60.0
+_WRITERS = 7218651931  # any number that no other program takes as its advisory lock
+
+_dumps = partial(json.dumps, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def writer_engine(url: URL) -> Engine:
+    """Return an engine whose transactions write, one at a time."""
+    path = sqlite_path(url)
+    if path is None:
+        engine = _server_engine(url)
+        if engine.dialect.name == "postgresql":
+            event.listen(engine, "begin", _queue_as_writer)
+        return engine
+    engine = _sqlite_engine(url, _sqlite_uri(path, "rwc"))
+    event.listen(engine, "begin", _begin_immediate)
+    return engine
+
+
+def reader_engine(url: URL, *, immutable: bool = False) -> Engine:
+    """Return an engine whose connections refuse to write.
+
+    Args:
+        url: The database.
+        immutable: The SQLite file never changes while it is open (it is part of a package):
+            take no lock and leave no file beside it.
+    """
+    path = sqlite_path(url)
+    if path is None:
+        return _server_engine(url).execution_options(postgresql_readonly=True)
+    engine = _sqlite_engine(url, _sqlite_uri(path, _reading_mode(path, immutable=immutable)))
+    event.listen(engine, "connect", _refuse_writes)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _reading_mode(path: Path, *, immutable: bool) -> str:
+    """Choose how to open ``path`` so that nothing is left beside it.
+
+    A connection that may not touch the file cannot remove the WAL's side files when it
+    closes, so a reader is given ``rw`` (and ``query_only``) wherever it may write.
+    """
+    logged = path.with_name(path.name + "-wal").exists()
+    folder_writable = os.access(path.absolute().parent, os.W_OK)
+    if not logged and (immutable or not folder_writable):
+        return "ro&immutable=1"
+    return "rw" if folder_writable and os.access(path, os.W_OK) else "ro"
+
+
+def _sqlite_uri(path: Path, mode: str) -> str:
+    return f"file:{quote(str(path))}?mode={mode}"
+
+
+def _sqlite_engine(url: URL, uri: str) -> Engine:
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(
+            uri, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+        )
+
+    with translated(url):
+        engine = create_engine(url, creator=connect, json_serializer=_dumps)
+    event.listen(engine, "connect", _set_pragmas)
+    return engine
+
+
+def _server_engine(url: URL) -> Engine:
+    with translated(url):
+        return create_engine(url, json_serializer=_dumps, pool_pre_ping=True)
+
+
+def _set_pragmas(connection: Any, _entry: ConnectionPoolEntry) -> None:
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def _refuse_writes(connection: Any, _entry: ConnectionPoolEntry) -> None:
+    connection.execute("PRAGMA query_only = ON")
+
+
+def _begin_immediate(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN")
+
+
+def _queue_as_writer(connection: Connection) -> None:
+    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITERS})")

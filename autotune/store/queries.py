@@ -1,0 +1,204 @@
+"""The statements that read. Each takes a connection and returns records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, case, distinct, func, or_, select
+
+from autotune.records import Config, Status, Trial
+from autotune.store import models
+from autotune.store.codec import context_of, trial_of
+from autotune.store.rows import Filter, StoredContext, StudySummary, TrialRow
+
+_TRIAL = models.Trial.__table__
+_IS_OK = models.Trial.status == Status.OK.value
+_FASTEST_FIRST = (models.Trial.median_ns, models.Trial.id)  # the older row wins a tie
+
+
+def contexts(connection: Connection, wanted: Filter) -> list[StoredContext]:
+    """Return the contexts that ``wanted`` matches, oldest first."""
+    statement = _select_contexts().order_by(models.Context.id)
+    if wanted.kernel is not None:
+        statement = statement.where(models.KernelSource.name == wanted.kernel)
+    if wanted.device is not None:
+        statement = statement.where(_is_device(wanted.device))
+    if wanted.studies:
+        used = select(models.Trial.context_id).where(_in_studies(wanted.studies))
+        statement = statement.where(models.Context.id.in_(used))
+    rows = connection.execute(statement).mappings()
+    found = (StoredContext(id=row["id"], context=context_of(dict(row))) for row in rows)
+    return [each for each in found if _is_problem(each, wanted)]
+
+
+def study_trials(connection: Connection, study_id: int, context_id: int, key: str) -> list[Trial]:
+    """Return the trials of one study in one context, whose problem has ``key``, by number."""
+    statement = (
+        _select_trials()
+        .where(models.Trial.study_id == study_id, models.Trial.context_id == context_id)
+        .order_by(models.Trial.number)
+    )
+    return list(_trials(connection, statement, key))
+
+
+def ranked(
+    connection: Connection, stored: StoredContext, studies: Sequence[str], limit: int | None
+) -> list[Trial]:
+    """Return the verified ``ok`` trials of one context, fastest first."""
+    statement = _of_context(stored, studies).where(_IS_OK, models.Trial.verified)
+    statement = statement.order_by(*_FASTEST_FIRST).limit(limit)
+    return list(_trials(connection, statement, stored.context.problem.key))
+
+
+def answers(
+    connection: Connection, stored: StoredContext, studies: Sequence[str]
+) -> dict[str, Trial]:
+    """Return the newest trial of each config in one context, by config key."""
+    statement = _of_context(stored, studies).order_by(models.Trial.id)
+    found = _trials(connection, statement, stored.context.problem.key)
+    return {trial.config.key: trial for trial in found}
+
+
+def best(connection: Connection, wanted: Filter, *, unverified: bool) -> list[TrialRow]:
+    """Return the fastest ``ok`` trial of each context that ``wanted`` matches."""
+    place = func.row_number().over(partition_by=models.Trial.context_id, order_by=_FASTEST_FIRST)
+    ranking = select(models.Trial.id, place.label("place")).where(_IS_OK)
+    if not unverified:
+        ranking = ranking.where(models.Trial.verified)
+    if wanted.studies:
+        ranking = ranking.where(_in_studies(wanted.studies))
+    first = ranking.subquery()
+    statement = _select_trials().where(
+        models.Trial.id.in_(select(first.c.id).where(first.c.place == 1))
+    )
+    return list(_rows(connection, statement.order_by(models.Trial.id), wanted))
+
+
+def rows(
+    connection: Connection, wanted: Filter, *, failed: bool, limit: int | None
+) -> list[TrialRow]:
+    """Return trials that ``wanted`` matches, oldest first; at most the newest ``limit``."""
+    statement = _select_trials().order_by(models.Trial.id.desc())
+    if failed:
+        statement = statement.where(~_IS_OK)
+    if wanted.studies:
+        statement = statement.where(_in_studies(wanted.studies))
+    newest_first: list[TrialRow] = []
+    for row in _rows(connection, statement, wanted):
+        if limit is not None and len(newest_first) == limit:
+            break
+        newest_first.append(row)
+    return newest_first[::-1]
+
+
+def studies(connection: Connection) -> list[StudySummary]:
+    """Return every study, oldest first."""
+    statement = (
+        select(
+            models.Study.__table__,
+            func.count(distinct(models.Trial.context_id)).label("contexts"),
+            func.count(models.Trial.id).label("trials"),
+            func.coalesce(func.sum(case((_IS_OK, 1), else_=0)), 0).label("ok"),
+            func.max(models.Trial.finished_at).label("last_at"),
+        )
+        .outerjoin(models.Trial, models.Trial.study_id == models.Study.id)
+        .group_by(models.Study.id)
+        .order_by(models.Study.id)
+    )
+    return [_summary(row) for row in connection.execute(statement)]
+
+
+def _summary(row: Any) -> StudySummary:
+    return StudySummary(
+        id=row.id,
+        name=row.name,
+        sampler=row.sampler,
+        seed=row.seed,
+        spec=row.spec,
+        created_at=datetime.fromisoformat(row.created_at),
+        contexts=row.contexts,
+        trials=row.trials,
+        ok=row.ok,
+        last_at=None if row.last_at is None else datetime.fromisoformat(row.last_at),
+    )
+
+
+def _select_contexts() -> Select[Any]:
+    return (
+        select(
+            models.Context.id,
+            models.Context.replayed_from,
+            models.KernelSource.name.label("kernel"),
+            models.KernelSource.reference.label("kernel_ref"),
+            models.KernelSource.digest.label("source_digest"),
+            models.Problem.fields.label("problem"),
+            models.Device.kind.label("device_kind"),
+            models.Device.name.label("device"),
+            models.Device.target,
+            models.Device.memory_bytes,
+            models.Device.driver,
+            models.Device.uuid,
+            models.Toolchain.compiler,
+            models.Toolchain.version.label("compiler_version"),
+            models.Policy.fields.label("policy"),
+        )
+        .join(models.KernelSource, models.KernelSource.id == models.Context.kernel_source_id)
+        .join(models.Problem, models.Problem.id == models.Context.problem_id)
+        .join(models.Device, models.Device.id == models.Context.device_id)
+        .join(models.Toolchain, models.Toolchain.id == models.Context.toolchain_id)
+        .join(models.Policy, models.Policy.id == models.Context.policy_id)
+    )
+
+
+def _select_trials() -> Select[Any]:
+    return (
+        select(_TRIAL, models.Config.fields.label("config"), models.Study.name.label("study"))
+        .join(models.Config, models.Config.id == models.Trial.config_id)
+        .join(models.Study, models.Study.id == models.Trial.study_id)
+    )
+
+
+def _of_context(stored: StoredContext, studies: Sequence[str]) -> Select[Any]:
+    statement = _select_trials().where(models.Trial.context_id == stored.id)
+    return statement.where(_in_studies(studies)) if studies else statement
+
+
+def _trials(connection: Connection, statement: Select[Any], key: str) -> Iterator[Trial]:
+    for row in connection.execute(statement):
+        yield trial_of(row, config=Config(row.config), problem_key=key)
+
+
+def _rows(connection: Connection, statement: Select[Any], wanted: Filter) -> Iterator[TrialRow]:
+    known = {each.id: each.context for each in contexts(connection, wanted)}
+    keys = {context_id: context.problem.key for context_id, context in known.items()}
+    for row in connection.execute(statement):
+        if row.context_id not in known:
+            continue
+        yield TrialRow(
+            study=row.study,
+            context_id=row.context_id,
+            context=known[row.context_id],
+            trial=trial_of(row, config=Config(row.config), problem_key=keys[row.context_id]),
+        )
+
+
+def _in_studies(names: Sequence[str]) -> ColumnElement[bool]:
+    wanted = select(models.Study.id).where(models.Study.name.in_(names))
+    return models.Trial.study_id.in_(wanted)
+
+
+def _is_device(wanted: str) -> ColumnElement[bool]:
+    return or_(
+        func.lower(models.Device.name).contains(wanted.lower(), autoescape=True),
+        models.Device.kind == wanted,
+        models.Device.key.startswith(wanted, autoescape=True),
+    )
+
+
+def _is_problem(stored: StoredContext, wanted: Filter) -> bool:
+    fields = stored.context.problem.as_dict()
+    return all(
+        name in fields and str(fields[name]) == str(value) for name, value in wanted.problem.items()
+    )

@@ -1,0 +1,251 @@
+"""The store: one result database, opened."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from sqlalchemy import URL, Connection, Engine, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from autotune.errors import StoreError
+from autotune.records import Trial
+from autotune.store import migrate, models, queries
+from autotune.store.codec import moment, storable, trial_columns
+from autotune.store.context import Context
+from autotune.store.engine import reader_engine, writer_engine
+from autotune.store.faults import translated
+from autotune.store.parts import config_id, context_id, find_context
+from autotune.store.rows import EVERYTHING, Filter, StoredContext, StudySummary, TrialRow
+from autotune.store.url import parse_url, shown, sqlite_path
+
+_Answer = TypeVar("_Answer")
+
+
+class Store:
+    """A result database. Open one with ``Store.open``; close it, or use it in ``with``.
+
+    Every call is one transaction. Reading never waits for a writer.
+    """
+
+    def __init__(self, url: URL, *, reader: Engine, writer: Engine | None) -> None:
+        self._url = url
+        self._reader = reader
+        self._writer = writer
+        self._context_ids: dict[tuple[str, ...], int] = {}
+        self._config_ids: dict[str, int] = {}
+
+    @classmethod
+    def open(cls, url: str, *, read_only: bool = False, immutable: bool = False) -> Self:
+        """Open a database; unless ``read_only``, make it first if it is new or empty.
+
+        Args:
+            url: An SQLAlchemy URL, or the path of an SQLite file.
+            read_only: Refuse every write.
+            immutable: Promise that the SQLite file does not change while it is open (a file
+                of an installed package): no lock is taken, no file appears beside it.
+
+        Raises:
+            SchemaOutOfDate: It was written by an older or a newer version of this package.
+            StoreError: There is no such database, or it cannot be opened.
+        """
+        parsed = parse_url(url)
+        if read_only:
+            migrate.require_file(parsed)
+        reader = reader_engine(parsed, immutable=immutable and read_only)
+        store = cls(parsed, reader=reader, writer=None if read_only else writer_engine(parsed))
+        try:
+            store._require_schema(url)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @property
+    def url(self) -> str:
+        """The database's URL, its password hidden."""
+        return shown(self._url)
+
+    def close(self) -> None:
+        """Close every connection."""
+        for engine in (self._reader, self._writer):
+            if engine is not None:
+                engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # Writing
+
+    def begin_study(self, name: str, *, spec: Mapping[str, Any], sampler: str, seed: int) -> int:
+        """Return the id of the study called ``name``, and make it if there is none.
+
+        A study that exists keeps the ``spec``, ``sampler`` and ``seed`` that it was started with.
+        """
+        with self._writing() as connection:
+            found = connection.scalar(select(models.Study.id).where(models.Study.name == name))
+            if found is not None:
+                return found
+            statement = insert(models.Study).values(
+                name=name,
+                spec=dict(spec),
+                sampler=sampler,
+                seed=seed,
+                created_at=moment(datetime.now(UTC)),
+            )
+            return connection.execute(statement.returning(models.Study.id)).scalar_one()
+
+    def record(self, study_id: int, context: Context, trial: Trial) -> Trial:
+        """Write one trial, at once and for good, and return it as it will be read.
+
+        Its ``row_id`` is set. A measurement that is not made of positive numbers is stored
+        as ``bad_measurement`` (see ``storable``), so go on with what is returned.
+
+        Raises:
+            StoreError: The row cannot be written; every earlier one is safe.
+        """
+        stored = storable(trial)
+        identity, key = context.identity, stored.config.key
+        with self._writing() as connection:
+            in_context = self._context_ids.get(identity) or context_id(connection, context)
+            of_config = self._config_ids.get(key) or config_id(connection, stored.config)
+            values = {
+                "study_id": study_id,
+                "context_id": in_context,
+                "config_id": of_config,
+                **trial_columns(stored),
+            }
+            row_id = self._insert_trial(connection, values)
+        self._context_ids[identity] = in_context  # only now: a rollback takes new ids back
+        self._config_ids[key] = of_config
+        return dataclasses.replace(stored, row_id=row_id)
+
+    # Reading
+
+    def trials(self, study_id: int, context: Context) -> list[Trial]:
+        """Return the trials of one study in exactly this context, by number."""
+
+        def read(connection: Connection) -> list[Trial]:
+            found = find_context(connection, context)
+            if found is None:
+                return []
+            return queries.study_trials(connection, study_id, found, context.problem.key)
+
+        return self._read(read)
+
+    def studies(self) -> list[StudySummary]:
+        """Return every study, oldest first."""
+        return self._read(queries.studies)
+
+    def contexts(self, wanted: Filter = EVERYTHING) -> list[StoredContext]:
+        """Return the contexts that ``wanted`` matches, oldest first."""
+        return self._read(lambda connection: queries.contexts(connection, wanted))
+
+    def ranked(
+        self, stored: StoredContext, *, studies: Sequence[str] = (), limit: int | None = None
+    ) -> list[Trial]:
+        """Return the verified ``ok`` trials of one context, fastest first.
+
+        A config that several studies measured appears once for each. Equal times rank by age.
+        """
+        return self._read(lambda connection: queries.ranked(connection, stored, studies, limit))
+
+    def answers(self, stored: StoredContext, *, studies: Sequence[str] = ()) -> dict[str, Trial]:
+        """Return the newest trial of each config in one context, failures too, by config key."""
+        return self._read(lambda connection: queries.answers(connection, stored, studies))
+
+    def best(
+        self,
+        wanted: Filter = EVERYTHING,
+        *,
+        unverified: bool = False,
+        replayed: bool | None = None,
+    ) -> list[TrialRow]:
+        """Return the fastest ``ok`` trial of each context that ``wanted`` matches.
+
+        Args:
+            wanted: Which contexts and studies to look at.
+            unverified: Also consider results that were never checked.
+            replayed: True also gives what a recording repeated, False leaves it out; None
+                gives it only where the same context was never measured here.
+                ``context.replayed_from`` tells which is which.
+        """
+        found = self._read(
+            lambda connection: queries.best(connection, wanted, unverified=unverified)
+        )
+        if replayed is True:
+            return found
+        measured = {row.context.identity for row in found if not row.context.replayed_from}
+        return [
+            row
+            for row in found
+            if not row.context.replayed_from
+            or (replayed is None and row.context.measured.identity not in measured)
+        ]
+
+    def rows(self, wanted: Filter = EVERYTHING, *, limit: int | None = None) -> list[TrialRow]:
+        """Return trials that ``wanted`` matches, oldest first; at most the newest ``limit``."""
+        return self._read(
+            lambda connection: queries.rows(connection, wanted, failed=False, limit=limit)
+        )
+
+    def failures(self, wanted: Filter = EVERYTHING, *, limit: int | None = None) -> list[TrialRow]:
+        """Return trials that are not ``ok``, oldest first; at most the newest ``limit``."""
+        return self._read(
+            lambda connection: queries.rows(connection, wanted, failed=True, limit=limit)
+        )
+
+    # Inside
+
+    def _require_schema(self, url: str) -> None:
+        found = self._revision()
+        if found is None and self._writer is not None:
+            migrate.upgrade(url)
+        elif found is None:
+            raise StoreError(
+                f"{self.url} holds no results of autotune",
+                hint="run 'autotune tune STUDY.toml' first, or name another with --db",
+            )
+        else:
+            migrate.require_head(self._url, found)
+
+    def _revision(self) -> str | None:
+        path = sqlite_path(self._url)
+        if path is not None and not path.exists():
+            return None
+        return self._read(migrate.revision_of)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        if self._writer is None:
+            raise StoreError(f"{self.url} was opened read-only")
+        with translated(self._url), self._writer.begin() as connection:
+            yield connection
+
+    def _read(self, query: Callable[[Connection], _Answer]) -> _Answer:
+        with translated(self._url), self._reader.begin() as connection:
+            return query(connection)
+
+    def _insert_trial(self, connection: Connection, values: dict[str, Any]) -> int:
+        statement = insert(models.Trial).returning(models.Trial.id)
+        try:
+            return connection.execute(statement, values).scalar_one()
+        except IntegrityError as error:
+            if "uq_trial" in str(error.orig) or "UNIQUE" in str(error.orig):
+                raise StoreError(
+                    f"{self.url}: this study already has trial {values['number']} or its config",
+                    hint="another process runs the same study; wait for it or rename yours",
+                ) from error
+            raise
