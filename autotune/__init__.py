@@ -6,11 +6,16 @@ Importing this package is cheap and needs no GPU: each room (``autotune.study``,
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
-
-try:
-    __version__ = version("autotune-kernels")
-except PackageNotFoundError:  # a checkout on sys.path that nobody installed
-    __version__ = "0+unknown"
-
 __all__ = ["__version__"]
+
+
+def __getattr__(name: str) -> str:
+    """Find ``__version__`` when asked: reading the metadata costs more than a whole lookup."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("autotune-kernels")
+    except PackageNotFoundError:  # a checkout on sys.path that nobody installed
+        return "0+unknown"

@@ -1,0 +1,36 @@
+"""Read a table and choose: exact, else nearest, else default, and say why.
+
+This room needs the standard library alone, so that an application can ship it.
+
+Example:
+    >>> table = Table.load("table.json")                              # doctest: +SKIP
+    >>> table.lookup(m=4096, n=4096, k=4096, dtype="bf16", layout="nt")  # doctest: +SKIP
+    Choice(kernel='gemm', config=…, source='exact', reason='measured for …', entry=…)
+"""
+
+from __future__ import annotations
+
+from autotune.dispatch.records import (
+    Choice,
+    Condition,
+    Device,
+    Entry,
+    Evidence,
+    KernelTable,
+    MeasuredUnder,
+    broken_condition,
+)
+from autotune.dispatch.table import SCHEMA_VERSION, Table
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "Choice",
+    "Condition",
+    "Device",
+    "Entry",
+    "Evidence",
+    "KernelTable",
+    "MeasuredUnder",
+    "Table",
+    "broken_condition",
+]

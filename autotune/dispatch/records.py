@@ -1,0 +1,164 @@
+"""What a table holds, as immutable records.
+
+They are named tuples because an application pays for this import at start, and the
+``dataclasses`` module alone would double it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from autotune.records import Condition as KernelCondition
+
+Value = int | str
+Fields = Mapping[str, Value]
+
+
+class Condition(NamedTuple):
+    """When a config may serve a problem: a divisor and bounds of one problem field."""
+
+    field: str
+    multiple_of: int = 1
+    at_least: int | None = None
+    at_most: int | None = None
+
+
+class Evidence(NamedTuple):
+    """The database row that a config was measured in.
+
+    Attributes:
+        time_ns: Median device time of one launch, in ns.
+        spread: Interquartile range of the samples over their median.
+        samples: How many samples there are.
+        tied: How many other configs of this problem cannot be told from this one by their noise.
+        verified: True if its output was checked before it was timed.
+        row_id: The trial's row in the database.
+        study: The study that recorded it.
+        measured_at: When the trial ended: ISO 8601, UTC.
+        origin: ``measured`` on a device, or ``replayed`` from a recording.
+        context: Key of the kernel's ``contexts``: source, toolchain and policy.
+    """
+
+    time_ns: float
+    spread: float
+    samples: int
+    tied: int
+    verified: bool
+    row_id: int
+    study: str
+    measured_at: str
+    origin: str
+    context: str
+
+
+class Entry(NamedTuple):
+    """A config for one problem.
+
+    Attributes:
+        problem: The problem that it was chosen for.
+        config: One value for each parameter.
+        conditions: When it may serve another problem with equal exact fields.
+        evidence: The row that shows it, or None for a default that was not measured.
+    """
+
+    problem: Fields
+    config: Fields
+    conditions: tuple[Condition, ...]
+    evidence: Evidence | None
+
+
+class MeasuredUnder(NamedTuple):
+    """What the times of some entries have in common.
+
+    Attributes:
+        source_digest: Digest of the kernel's source with every header that it includes.
+        compiler: The compiler's name.
+        compiler_version: Its version.
+        policy: How it was measured, name by name.
+        replayed_from: The recording that answered, or empty.
+    """
+
+    source_digest: str
+    compiler: str
+    compiler_version: str
+    policy: Mapping[str, int | float | str | bool]
+    replayed_from: str
+
+
+class KernelTable(NamedTuple):
+    """Everything that a table says of one kernel.
+
+    Attributes:
+        name: The kernel's name.
+        kernel_ref: How a program loads it.
+        scaled_fields: Whole numbers on which "nearest" is measured, on a log2 scale.
+        exact_fields: Fields in which an entry must equal the problem that is asked for.
+        contexts: What times have in common, by key.
+        entries: The best config of each problem that was tuned.
+        defaults: What the kernel proposes without tuning. The first whose exact fields match and
+            whose conditions hold serves a problem that no entry fits.
+    """
+
+    name: str
+    kernel_ref: str
+    scaled_fields: tuple[str, ...]
+    exact_fields: tuple[str, ...]
+    contexts: Mapping[str, MeasuredUnder]
+    entries: tuple[Entry, ...]
+    defaults: tuple[Entry, ...]
+
+
+class Device(NamedTuple):
+    """The device that was measured; sizes in bytes."""
+
+    kind: str
+    name: str
+    arch: str
+    sm_count: int
+    shared_bytes_per_block: int
+    shared_bytes_per_sm: int
+    registers_per_sm: int
+    threads_per_block: int
+    l2_bytes: int
+    memory_bytes: int
+    driver: str
+
+
+class Choice(NamedTuple):
+    """What a lookup returns.
+
+    Attributes:
+        kernel: The kernel's name.
+        config: One value for each parameter.
+        source: ``exact``, ``nearest`` or ``default``.
+        reason: Why this config, in words.
+        entry: Where it comes from, or None if no table had an answer.
+    """
+
+    kernel: str
+    config: Fields
+    source: str
+    reason: str
+    entry: Entry | None
+
+
+def broken_condition(
+    conditions: Iterable[Condition | KernelCondition], problem: Fields
+) -> str | None:
+    """Return the first condition that does not hold for ``problem``, in words, or None.
+
+    Export and lookup both ask here, so that they cannot disagree.
+    """
+    for condition in conditions:
+        value = problem.get(condition.field)
+        if not isinstance(value, int):
+            return f"{condition.field} must be a whole number"
+        if value % condition.multiple_of:
+            return f"{condition.field} must be a multiple of {condition.multiple_of}"
+        if condition.at_least is not None and value < condition.at_least:
+            return f"{condition.field} must be at least {condition.at_least}"
+        if condition.at_most is not None and value > condition.at_most:
+            return f"{condition.field} must be at most {condition.at_most}"
+    return None

@@ -1,0 +1,164 @@
+"""A table in memory, and the lookup in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from operator import index
+from types import MappingProxyType
+from typing import Any
+
+from autotune.dispatch.nearest import Finder
+from autotune.dispatch.reading import SCHEMA_VERSION, Contents, read
+from autotune.dispatch.records import Choice, Device, Fields, KernelTable, Value
+from autotune.errors import InvalidProblem, InvalidTable, NoValidConfig
+
+__all__ = ["SCHEMA_VERSION", "Table"]
+
+_MAX_BYTES = 64 << 20
+
+
+class Table:
+    """The best configs of one device, and the rule for problems that were not tuned.
+
+    Attributes:
+        name: What messages call it, such as its path.
+        device: The device that was measured.
+        created: When it was exported: ISO 8601, UTC.
+        generator: The program that wrote it.
+        database_revision: Schema revision of the database that it came from.
+        kernels: What it says of each kernel, by name.
+    """
+
+    __slots__ = (
+        "_finders", "created", "database_revision", "device", "generator", "kernels", "name"
+    )  # fmt: skip
+
+    def __init__(self, contents: Contents, name: str) -> None:
+        self.name = name
+        self.device: Device = contents.device
+        self.created = contents.created
+        self.generator = contents.generator
+        self.database_revision = contents.database_revision
+        self.kernels: Mapping[str, KernelTable] = MappingProxyType(contents.kernels)
+        self._finders = {key: Finder(kernel) for key, kernel in contents.kernels.items()}
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Table:
+        """Read a table file.
+
+        Raises:
+            InvalidTable: There is no such file, or it is not one whole, sound table of a
+                schema that this package knows. The message says where.
+        """
+        name = os.fspath(path)
+        return cls.parse(_content(name), name)
+
+    @classmethod
+    def parse(cls, text: str | bytes, name: str = "table") -> Table:
+        """Read the text of a table; ``name`` is what messages call it.
+
+        Raises:
+            InvalidTable: As for ``load``.
+        """
+        return cls(read(text, name), name)
+
+    def lookup(self, kernel: str | None = None, /, **problem: Any) -> Choice:
+        """Choose a config for a problem: an exact entry, else the nearest, else a default.
+
+        Args:
+            kernel: The kernel's name; may be left out if the table has one kernel.
+            problem: Every field of the problem. Whole numbers may also come as text.
+
+        Raises:
+            InvalidProblem: A field is unknown, missing or of the wrong type.
+            NoValidConfig: Nothing in the table may serve this problem.
+        """
+        for choice in self.choices(kernel, **problem):
+            return choice
+        asked = ", ".join(f"{field}={value}" for field, value in problem.items())
+        raise NoValidConfig(
+            f"{self.name}: no entry and no default may serve {asked}",
+            hint="tune this problem, then export again",
+        )
+
+    def choices(self, kernel: str | None = None, /, **problem: Any) -> Iterator[Choice]:
+        """Yield every choice for a problem, best first, so that a program can try the next.
+
+        Raises:
+            InvalidProblem: As for ``lookup``.
+        """
+        finder = self._finder(kernel)
+        asked = _asked(finder.table, problem)
+        name = finder.table.name
+        return (
+            Choice(name, entry.config, source, reason, entry)
+            for entry, source, reason in finder.answers(asked)
+        )
+
+    def _finder(self, kernel: str | None) -> Finder:
+        if kernel is None and len(self._finders) == 1:
+            return next(iter(self._finders.values()))
+        if kernel is None or kernel not in self._finders:
+            known = ", ".join(self._finders) or "none"
+            asked = "name a kernel" if kernel is None else f"no kernel named {kernel!r}"
+            raise InvalidProblem(f"{self.name}: {asked}; the table has: {known}")
+        return self._finders[kernel]
+
+    def __repr__(self) -> str:
+        return f"Table({self.name!r}, device={self.device.name!r}, kernels={[*self.kernels]})"
+
+
+def _content(name: str) -> bytes:
+    try:
+        with open(name, "rb") as file:  # noqa: PTH123 - pathlib would slow the import by a third
+            content = file.read(_MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InvalidTable(
+            f"table {name!r} cannot be read: {why}", hint="write one with: autotune export"
+        ) from None
+    if len(content) > _MAX_BYTES:
+        raise InvalidTable(f"table {name!r} is larger than {_MAX_BYTES >> 20} MiB")
+    return content
+
+
+def _asked(table: KernelTable, problem: Mapping[str, Any]) -> Fields:
+    """Return ``problem`` with its whole numbers as ``int``, or refuse it."""
+    scaled, exact = table.scaled_fields, table.exact_fields
+    for name in problem:
+        if name not in scaled and name not in exact:
+            allowed = ", ".join((*scaled, *exact))
+            raise InvalidProblem(f"problem: unknown field {name!r}; allowed: {allowed}")
+    if len(problem) < len(scaled) + len(exact):
+        missing = [name for name in (*scaled, *exact) if name not in problem]
+        raise InvalidProblem(f"problem: missing field {', '.join(missing)}")
+    asked: dict[str, Value] = {name: _size(name, problem[name]) for name in scaled}
+    sample = next(chain(table.entries, table.defaults), None)
+    for name in exact:
+        whole = sample is not None and isinstance(sample.problem[name], int)
+        asked[name] = _whole(name, problem[name]) if whole else _text(name, problem[name])
+    return asked
+
+
+def _size(name: str, value: Any) -> int:
+    size = value if type(value) is int else _whole(name, value)
+    if size < 0:
+        raise InvalidProblem(f"problem: {name} must be at least 0, not {size}")
+    return size
+
+
+def _whole(name: str, value: Any) -> int:
+    try:
+        if not isinstance(value, bool):
+            return int(value) if isinstance(value, str) else index(value)
+    except (TypeError, ValueError):
+        pass
+    raise InvalidProblem(f"problem: {name} must be a whole number, not {value!r}")
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InvalidProblem(f"problem: {name} must be text, not {value!r}")
+    return value

@@ -1,0 +1,206 @@
+"""Loading: a whole, sound table or one clear line. Never a crash, never half a table."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autotune.dispatch import Table
+from autotune.errors import InvalidTable
+
+GEMM = ("kernels", "gemm")
+ENTRY = (*GEMM, "entries", 0)
+
+
+def changed(document, path, value):
+    inner = document
+    for key in path[:-1]:
+        inner = inner[key]
+    if value is DROPPED:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = value
+    return document
+
+
+DROPPED = object()
+
+
+def refused(text):
+    with pytest.raises(InvalidTable) as caught:
+        Table.parse(text, "t.json")
+    assert str(caught.value).startswith("t.json: ")
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_table_tells_its_provenance(tmp_path, sample, build):
+    path = tmp_path / "table.json"
+    path.write_text(build.text(sample))
+    table = Table.load(path)
+    assert table.device.arch == "sm_90a"
+    gemm = table.kernels["gemm"]
+    context = gemm.contexts[gemm.entries[0].evidence.context]
+    assert (context.compiler, context.policy["cache"]) == ("nvrtc", "cold")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("schema_version",), 2, "schema_version is 2, newer than 1; upgrade autotune"),
+        (("schema_version",), "1", 'schema_version must be a whole number, not "1"'),
+        (("schema",), "wisdom", 'schema must be one of autotune.table, not "wisdom"'),
+        (("surprise",), 1, "surprise is not a field of a table"),
+        (("device", "sm_count"), DROPPED, "device.sm_count is missing"),
+        (("device", "sm_count"), True, "device.sm_count must be a whole number"),
+        (("device", "name"), None, "device.name must be text, not null"),
+        (("kernels",), [], "kernels must be an object, not a list"),
+        ((*GEMM, "entries"), {}, "kernels.gemm.entries must be a list"),
+        ((*GEMM, "scaled_fields"), ["m", "m"], "scaled_fields must be a list of different"),
+        ((*GEMM, "scaled_fields"), ["m", "dtype"], "shares a field with exact_fields"),
+        ((*ENTRY, "config", "tile"), 128.0, "config.tile must be a whole number or text, not 128"),
+        ((*ENTRY, "config", "tile"), DROPPED, "configs that differ in their parameters"),
+        ((*ENTRY, "problem", "m"), "16", "entries[0].problem.m must be a whole number"),
+        ((*ENTRY, "problem", "m"), -1, "entries[0].problem.m must be a whole number of at least 0"),
+        ((*ENTRY, "problem", "dtype"), 16, "has whole numbers and text for dtype"),
+        ((*ENTRY, "problem", "k"), 4095, "does not meet its own condition: k must be a multiple"),
+        ((*ENTRY, "conditions", 0, "multiple_of"), 0, "multiple_of must be at least 1"),
+        ((*ENTRY, "conditions", 0, "field"), "q", "q must be a whole number"),
+        ((*ENTRY, "evidence"), None, "has an entry without evidence"),
+        ((*ENTRY, "evidence", "time_ns"), 0, "evidence.time_ns must be more than 0"),
+        ((*ENTRY, "evidence", "time_ns"), -3.5, "time_ns must be a number of at least 0"),
+        ((*ENTRY, "evidence", "verified"), 1, "verified must be true or false"),
+        ((*ENTRY, "evidence", "origin"), "guess", "origin must be one of measured, replayed"),
+        ((*ENTRY, "evidence", "context"), "?", "context is not one of the kernel's contexts"),
+        ((*ENTRY, "evidence", "row_id"), DROPPED, "evidence.row_id is missing"),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_place(sample, path, value, message):
+    assert message in refused(json.dumps(changed(sample, path, value)))
+
+
+def test_a_message_stays_on_one_line_whatever_the_keys(sample):
+    refused(json.dumps(sample | {"two\nlines": 1}))
+    refused(json.dumps(changed(sample, (*ENTRY, "config", "two\nlines"), [])))
+
+
+def test_one_problem_may_not_be_answered_twice(sample):
+    entries = sample["kernels"]["gemm"]["entries"]
+    entries.append(entries[0])
+    assert "answers one problem twice" in refused(json.dumps(sample))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1 column 1"),
+        ("{}", "schema is missing"),
+        ("[]", "must be an object, not a list"),
+        ("null", "must be an object, not null"),
+        ('{"a": NaN}', "NaN is not a number in JSON"),
+        ('{"a": -Infinity}', "-Infinity is not a number"),
+        ('{"a": 1e999}', "number 1e999 is too large"),
+        ('{"a": ' + "9" * 5000 + "}", "is too large"),
+        ('{"a": 1,\n "a": 2}', 'key "a" appears twice'),
+        ('{"a": 1,\n "b": }', "line 2 column 7"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a":' * 100_000, "nested too deeply"),
+        ('{"schema": "\\ud800"}', "half of a surrogate pair"),
+        (b'{"schema": "\xff"}', "byte 12 is not UTF-8"),
+        (b"\xef\xbb\xbf{}", "line 1 column 1"),
+        (b"\x00" * 64, "line 1 column 1"),
+    ],
+)
+def test_what_is_not_sound_json_is_refused(text, message):
+    assert message in refused(text)
+
+
+def test_every_truncation_is_refused(sample, build):
+    text = build.text(sample).rstrip("\n").encode()
+    for length in range(len(text)):
+        with pytest.raises(InvalidTable):
+            Table.parse(text[:length])
+
+
+def test_flipped_bytes_give_a_table_or_an_error(sample, build):
+    text, chance = bytearray(build.text(sample).encode()), random.Random(0)
+    for _ in range(3000):
+        place, before = chance.randrange(len(text)), None
+        before, text[place] = text[place], chance.randrange(256)
+        survives(bytes(text))
+        text[place] = before
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+
+
+def places(value, path=()):
+    yield path
+    children = value.items() if isinstance(value, dict) else ()
+    children = enumerate(value) if isinstance(value, list) else children
+    for key, child in children:
+        yield from places(child, (*path, key))
+
+
+@given(data=st.data(), value=JSON)
+def test_any_value_at_any_place_gives_a_table_or_an_error(shared_text, data, value):
+    document = json.loads(shared_text)
+    path = data.draw(st.sampled_from([p for p in places(document) if p]))
+    survives(json.dumps(changed(document, path, value)))
+
+
+def survives(text):
+    """Parse ``text``; a table that loads must also answer."""
+    try:
+        table = Table.parse(text)
+    except InvalidTable:
+        return
+    for kernel in table.kernels.values():
+        for entry in kernel.entries:
+            choice = table.lookup(kernel.name, **entry.problem)
+            assert choice.source == "exact"
+
+
+def test_what_is_not_a_readable_file_is_refused(tmp_path):
+    for path, why in [
+        (tmp_path / "missing.json", "No such file"),
+        (tmp_path, "Is a directory"),
+        ("nul\0byte", "null byte"),
+    ]:
+        with pytest.raises(InvalidTable, match=why) as caught:
+            Table.load(path)
+        assert "autotune export" in caught.value.hint
+
+
+def test_an_endless_file_is_refused():
+    with pytest.raises(InvalidTable, match="larger than 64 MiB"):
+        Table.load("/dev/zero")
+
+
+def test_the_import_takes_the_standard_library_alone():
+    script = (
+        "import sys; before = set(sys.modules); import autotune.dispatch;"
+        "print(*sorted({m.split('.')[0] for m in set(sys.modules) - before}))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-S", "-c", script],
+        capture_output=True, text=True, check=True, cwd=_root(),
+    )  # fmt: skip
+    foreign = set(run.stdout.split()) - sys.stdlib_module_names
+    assert foreign == {"autotune"}
+
+
+def _root():
+    import autotune
+
+    return autotune.__path__[0] + "/.."
