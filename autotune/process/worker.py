@@ -83,6 +83,13 @@ class Worker:
         """Process id, or None while no process runs."""
         return self._process.pid if self._process is not None else None
 
+    def interrupt(self) -> None:
+        """Kill the process group from another thread: a call under way answers ``Died``."""
+        process = self._process
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+
     def close(self) -> None:
         """Kill the process and everything that it started, and reap it."""
         process, self._process = self._process, None

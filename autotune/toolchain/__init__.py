@@ -1,0 +1,23 @@
+"""From source to binary: compilers, the content-addressed store, and a pool of processes."""
+
+from __future__ import annotations
+
+from autotune.toolchain.build import compile_now
+from autotune.toolchain.compiler import Compiled, Compiler
+from autotune.toolchain.host import HostCompiler
+from autotune.toolchain.nvrtc import Nvrtc
+from autotune.toolchain.pool import CompilePool
+from autotune.toolchain.recipe import Recipe, source_digest
+from autotune.toolchain.store import BinaryStore
+
+__all__ = [
+    "BinaryStore",
+    "CompilePool",
+    "Compiled",
+    "Compiler",
+    "HostCompiler",
+    "Nvrtc",
+    "Recipe",
+    "compile_now",
+    "source_digest",
+]

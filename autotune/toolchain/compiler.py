@@ -1,0 +1,154 @@
+"""What every compiler answers, and what compilers have in common."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol
+
+from autotune.errors import InvalidInput, ToolchainBroken
+from autotune.records import Failure, Resources, SourceUnit, Status, Toolchain
+from autotune.toolchain.sources import Sources
+
+MESSAGE_CHARS = 4000
+
+# What such an option adds to the binary is not in the unit, so that no key could cover it.
+_UNKEYABLE = re.compile(
+    r"@|-I|-L|-B|-o$|-iquote|-isystem|-idirafter|-imacros|-fplugin|-wrapper|-x$"
+    r"|-{1,2}(include|include-path|pre-include|options-file|sysroot|specs|library-path)\b"
+    r"|-{1,2}(arch|gpu-architecture|pch|create-pch|use-pch|pch-dir|device-c|dc|rdc)\b"
+    r"|-{1,2}relocatable-device-code\b|-m(arch|tune|cpu)=native$"
+)
+_MISSING_HEADER = re.compile(
+    r"could not open source file \"([^\"]+)\"|cannot open source file \"([^\"]+)\""
+    r"|fatal error: '([^']+)' file not found|fatal error: ([^:\s]+): No such file"
+)
+_CHATTER = re.compile(r"^ptxas (info|\s+\.).*\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """What a compiler made of a unit.
+
+    Attributes:
+        image: The cubin or shared library.
+        resources: What the entry takes, as the log reports it.
+        log: All that the compiler said.
+    """
+
+    image: bytes
+    resources: Resources
+    log: str
+
+
+class Compiler(Protocol):
+    """Turns a unit into an image. It is cheap to make, picklable, and holds no state."""
+
+    @property
+    def language(self) -> str:
+        """The language of the units that it takes: ``cuda`` or ``c++``."""
+
+    @property
+    def suffix(self) -> str:
+        """How the names of its images end: ``.cubin`` or ``.so``."""
+
+    @property
+    def toolchain(self) -> Toolchain:
+        """Which compiler it is, and every version that its output depends on.
+
+        Raises:
+            ToolchainBroken: There is no compiler to ask.
+        """
+
+    def options(self, unit: SourceUnit, arch: str) -> tuple[str, ...]:
+        """Return every option that shapes the image, but for folders of headers.
+
+        Raises:
+            InvalidInput: The unit asks for an option that no key could cover.
+        """
+
+    def system_headers(self, sources: Sources) -> Mapping[str, str]:
+        """Return a digest for each ``<...>`` header whose text ``toolchain`` does not pin."""
+
+    def preflight(self, unit: SourceUnit | None = None, arch: str = "") -> None:
+        """Compile a tiny unit for real and, if one is given, ``unit``.
+
+        A fault of ``unit`` itself is no concern of this check, a missing system header is.
+
+        Raises:
+            ToolchainBroken: The compiler or a header is missing; the message names it.
+        """
+
+    def compile(self, unit: SourceUnit, arch: str) -> Compiled | Failure:
+        """Compile ``unit`` for ``arch``, or say why that failed in the compiler's words.
+
+        Raises:
+            InvalidInput: A source is missing or cannot be keyed.
+        """
+
+
+def checked_options(options: tuple[str, ...], where: object) -> tuple[str, ...]:
+    """Return ``options``, which ``where`` asks for.
+
+    Raises:
+        InvalidInput: One reads files, names the architecture or asks what this machine is.
+    """
+    for option in options:
+        if _UNKEYABLE.match(option):
+            raise InvalidInput(
+                f"{where}: option {option!r} cannot be used: the key of a binary would not "
+                "cover what it brings in",
+                hint="list folders of headers in include_dirs; name an architecture, not 'native'",
+            )
+    return options
+
+
+def compile_error(log: str) -> Failure:
+    """Return the failure that a compiler's log tells of, without its statistics."""
+    message = _CHATTER.sub("", log).strip() or "the compiler failed and said nothing"
+    return Failure(status=Status.COMPILE_ERROR, message=message[:MESSAGE_CHARS])
+
+
+def no_entry(unit: SourceUnit) -> Failure:
+    """Return the failure of a unit that compiles but does not define what to launch."""
+    return compile_error(
+        f'{unit.main}: it compiles, but defines no entry {unit.entry!r}; is it extern "C"?'
+    )
+
+
+def run_preflight(
+    compiler: Compiler, probe: str, arch: str, unit: SourceUnit | None, *, hint: str
+) -> None:
+    """Compile ``probe``, a source text that uses ``VALUE`` of its config, and then ``unit``.
+
+    Raises:
+        ToolchainBroken: The probe does not compile, or a system header is missing.
+    """
+    with TemporaryDirectory(prefix="autotune-") as folder:
+        main = Path(folder) / f"probe{'.cu' if compiler.language == 'cuda' else '.cpp'}"
+        main.write_text(probe)
+        header = "constexpr int VALUE = 1;\n"
+        tiny = SourceUnit(language=compiler.language, main=main, header=header, entry="probe")
+        _check(compiler, tiny, arch, hint=hint)
+    if unit is not None:
+        _check(compiler, unit, arch, hint=hint, only_headers=True)
+
+
+def _check(
+    compiler: Compiler, unit: SourceUnit, arch: str, *, hint: str, only_headers: bool = False
+) -> None:
+    outcome = compiler.compile(unit, arch)
+    if not isinstance(outcome, Failure):
+        return
+    name = compiler.toolchain.compiler
+    missing = _MISSING_HEADER.search(outcome.message)
+    if missing is not None:
+        header = next(filter(None, missing.groups()))
+        raise ToolchainBroken(
+            f"{name} cannot find the header <{header}> that {unit.main} needs", hint=hint
+        )
+    if not only_headers:
+        raise ToolchainBroken(f"{name} cannot compile a tiny program: {outcome.message}", hint=hint)

@@ -1,0 +1,152 @@
+"""C++ sources to shared libraries, by the machine's own compiler."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
+from typing import ClassVar
+
+from autotune.errors import InvalidInput, ToolchainBroken
+from autotune.records import Failure, Resources, SourceUnit, Toolchain
+from autotune.toolchain.compiler import (
+    Compiled,
+    checked_options,
+    compile_error,
+    no_entry,
+    run_preflight,
+)
+from autotune.toolchain.sources import Sources, own_dirs, scan
+
+CANDIDATES = ("c++", "g++", "clang++")
+HINT = "install g++ or clang++, or set CXX to a C++ compiler"
+PROBE = (
+    '#include <cstddef>\n#include "config.h"\nextern "C" std::size_t probe() { return VALUE; }\n'
+)
+
+# -ffp-contract: compilers disagree on whether a*b+c may be fused.
+FIXED = ("-O2", "-shared", "-fPIC", "-std=c++17", "-ffp-contract=off")
+
+# Variables by which a compiler finds files that no key covers.
+_HIDDEN_INPUTS = frozenset(
+    {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH"}
+    | {"GCC_EXEC_PREFIX", "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"}
+)
+
+
+def _default_command() -> tuple[str, ...]:
+    chosen = os.environ.get("CXX", "").strip()
+    if chosen:
+        return tuple(shlex.split(chosen))
+    return tuple(name for name in CANDIDATES if shutil.which(name) is not None)[:1]
+
+
+@dataclass(frozen=True, slots=True)
+class HostCompiler:
+    """The C++ compiler of ``CXX``, else the first of c++, g++ and clang++.
+
+    Attributes:
+        command: Program and leading arguments; empty if there is none.
+    """
+
+    language: ClassVar[str] = "c++"
+    suffix: ClassVar[str] = ".so"
+    command: tuple[str, ...] = field(default_factory=_default_command)
+
+    @property
+    def toolchain(self) -> Toolchain:
+        """The compiler's first line about itself, and the C library whose headers it uses."""
+        return Toolchain(compiler="c++", version=_version(self.command))
+
+    def options(self, unit: SourceUnit, arch: str) -> tuple[str, ...]:
+        """Return the options in order: of two that disagree, the last one holds."""
+        del arch
+        given = checked_options(self.command[1:], "CXX")
+        return (*given, *FIXED, *checked_options(unit.options, unit.main))
+
+    def system_headers(self, sources: Sources) -> Mapping[str, str]:
+        """Return nothing: the compiler ships its library, and ``toolchain`` names libc."""
+        del sources
+        return {}
+
+    def preflight(self, unit: SourceUnit | None = None, arch: str = "") -> None:
+        """Compile a tiny library and, if one is given, ``unit``."""
+        run_preflight(self, PROBE, arch or platform.machine(), unit, hint=HINT)
+
+    def compile(self, unit: SourceUnit, arch: str) -> Compiled | Failure:
+        """Compile ``unit`` to a shared library; ``arch`` is this machine's."""
+        if arch != platform.machine():
+            return compile_error(f"this machine compiles for {platform.machine()}, not for {arch}")
+        _refuse_shadowed(unit)
+        with TemporaryDirectory(prefix="autotune-") as scratch:
+            return self._compile_in(Path(scratch), unit, arch)
+
+    def _compile_in(self, scratch: Path, unit: SourceUnit, arch: str) -> Compiled | Failure:
+        header = scratch / "include" / unit.header_name
+        header.parent.mkdir(parents=True)
+        header.write_text(unit.header)
+        folders = [f"-I{folder}" for folder in (scratch / "include", *own_dirs(unit))]
+        output = scratch / "image.so"
+        arguments = [*self.options(unit, arch), *folders, "-o", str(output)]
+        code, log = _run([*self.command[:1], *arguments, str(unit.main.absolute())], scratch)
+        if code != 0 or not output.is_file():
+            return compile_error(log)
+        image = output.read_bytes()
+        if b"\0" + unit.entry.encode() + b"\0" not in image:  # a name in its symbol table
+            return no_entry(unit)
+        return Compiled(image=image, resources=Resources(), log=log)
+
+
+def _refuse_shadowed(unit: SourceUnit) -> None:
+    name = PurePath(unit.header_name)
+    if name.is_absolute() or ".." in name.parts:
+        raise InvalidInput(f"header_name {unit.header_name!r} must name a file below a folder")
+    for folder in scan(unit).folders:
+        if (folder / name).is_file():
+            raise InvalidInput(
+                f"'{folder / name}' would be read in place of the generated header",
+                hint="rename it, or give the unit another header_name",
+            )
+
+
+@cache
+def _version(command: tuple[str, ...]) -> str:
+    code, text = _run([*command, "--version"], Path.cwd())
+    if code != 0 or not text.strip():
+        raise ToolchainBroken(f"'{shlex.join(command)} --version' fails: {text}", hint=HINT)
+    libc = " ".join(filter(None, platform.libc_ver()))
+    return "; ".join(filter(None, (text.strip().splitlines()[0], libc)))
+
+
+def _run(command: list[str], folder: Path) -> tuple[int, str]:
+    """Return exit code and output of a compiler that was started in ``folder``.
+
+    Raises:
+        ToolchainBroken: It cannot be started.
+    """
+    if not command or command[0].startswith("-"):
+        raise ToolchainBroken("there is no C++ compiler on this machine", hint=HINT)
+    environment = {k: v for k, v in os.environ.items() if k not in _HIDDEN_INPUTS}
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env={**environment, "LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except OSError as error:
+        why = f"the C++ compiler '{command[0]}' cannot be started: {error.strerror}"
+        raise ToolchainBroken(why, hint=HINT) from error
+    return done.returncode, done.stdout

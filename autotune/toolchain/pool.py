@@ -1,0 +1,187 @@
+"""Compile in several processes at once, each compile within a time limit."""
+
+from __future__ import annotations
+
+import os
+import queue
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from autotune.errors import InvalidInput
+from autotune.process import Died, TimedOut, Worker
+from autotune.records import Binary, Failure, SourceUnit, Status, digest
+from autotune.toolchain.build import Timed, build, refused, timed_compile
+from autotune.toolchain.compiler import MESSAGE_CHARS, Compiler
+from autotune.toolchain.recipe import Recipe
+from autotune.toolchain.store import BinaryStore
+
+CLOSE_S = 4.0
+_POLL_S = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    key: str
+    recipe: Recipe
+    future: Future[Binary | Failure]
+
+
+class CompilePool:
+    """Compiles units in worker processes; one that hangs or crashes harms no other.
+
+    Args:
+        compiler: What compiles.
+        store: Where binaries are looked for and put.
+        arch: What is compiled for.
+        limit_s: Time for one compile, in seconds. Waiting for a free process, and its start,
+            do not count.
+        workers: Number of processes; None means one for each processor that may be used.
+    """
+
+    def __init__(
+        self,
+        compiler: Compiler,
+        store: BinaryStore,
+        *,
+        arch: str,
+        limit_s: float,
+        workers: int | None = None,
+    ) -> None:
+        self._compiler, self._store = compiler, store
+        self._arch, self._limit_s = arch, limit_s
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._in_flight: dict[str, Future[Binary | Failure]] = {}
+        self._lock = threading.Lock()
+        self._closing = False
+        # Compilers that are killed leave temporary files: they lie here, and go at the end.
+        self._scratch = tempfile.TemporaryDirectory(prefix="autotune-")
+        count = workers if workers is not None else usable_cpus()
+        self._workers = [
+            Worker(serve_compiles, compiler, arch, self._scratch.name) for _ in range(count)
+        ]
+        self._threads = [
+            threading.Thread(target=self._drive, args=(worker,), daemon=True)
+            for worker in self._workers
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, unit: SourceUnit) -> Future[Binary | Failure]:
+        """Start to compile ``unit``, or find its binary at once.
+
+        Equal units that are under way share one future. A future that is cut short by
+        ``close`` raises ``CancelledError``; it raises ``ToolchainBroken`` only if the store
+        cannot be written.
+
+        Raises:
+            ToolchainBroken: There is no compiler.
+        """
+        recipe = Recipe(compiler=self._compiler, unit=unit, arch=self._arch)
+        try:
+            key = digest(recipe.ingredients())
+        except (InvalidInput, OSError) as error:
+            return _done(refused(error))
+        with self._lock:
+            if key in self._in_flight:
+                return self._in_flight[key]
+            stored = self._store.find(key)
+            return _done(stored) if stored is not None else self._enqueue(key, recipe)
+
+    def close(self) -> None:
+        """End every process, also in the middle of a compile, and cancel what was pending."""
+        with self._lock:
+            self._closing = True
+        for _ in self._threads:
+            self._jobs.put(None)
+        deadline = time.monotonic() + CLOSE_S
+        while any(thread.is_alive() for thread in self._threads) and time.monotonic() < deadline:
+            for worker in self._workers:
+                worker.interrupt()
+            time.sleep(_POLL_S)
+        self._scratch.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _enqueue(self, key: str, recipe: Recipe) -> Future[Binary | Failure]:
+        future: Future[Binary | Failure] = Future()
+        if self._closing:
+            future.cancel()
+            return future
+        self._in_flight[key] = future
+        self._jobs.put(_Job(key=key, recipe=recipe, future=future))
+        return future
+
+    def _drive(self, worker: Worker) -> None:
+        """Serve the queue with one worker process until the pool closes."""
+        try:
+            while (job := self._jobs.get()) is not None:
+                if self._closing:
+                    job.future.cancel()
+                elif job.future.set_running_or_notify_cancel():
+                    self._finish(job.future, worker, job.recipe)
+                with self._lock:
+                    self._in_flight.pop(job.key, None)
+        finally:
+            worker.close()
+
+    def _finish(self, future: Future[Binary | Failure], worker: Worker, recipe: Recipe) -> None:
+        try:
+            outcome = build(recipe, self._store, lambda: self._compile(worker, recipe.unit))
+        except BaseException as error:  # noqa: BLE001  # whoever waits must hear of it
+            future.set_exception(error)
+            return
+        if self._closing and isinstance(outcome, Failure):  # it failed because it was killed
+            future.set_exception(CancelledError())
+        else:
+            future.set_result(outcome)
+
+    def _compile(self, worker: Worker, unit: SourceUnit) -> Timed:
+        answer = worker.call(unit, self._limit_s)
+        if isinstance(answer, TimedOut):
+            message = f"the compiler did not finish within {answer.limit_s:g} s"
+            return _failed(Status.COMPILE_TIMEOUT, message)
+        if isinstance(answer, Died):
+            message = f"the compiler took its process with it: {answer.why}"
+            return _failed(Status.COMPILE_ERROR, message[:MESSAGE_CHARS])
+        assert isinstance(answer, Timed)
+        return answer
+
+
+def usable_cpus() -> int:
+    """Return how many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this platform
+        return os.cpu_count() or 1
+
+
+def serve_compiles(compiler: Compiler, arch: str, scratch: str) -> Callable[[SourceUnit], Any]:
+    """Return what a worker process answers requests with, once the compiler is loaded."""
+    tempfile.tempdir = os.environ["TMPDIR"] = scratch
+    _ = compiler.toolchain  # loads it, so that no candidate's time limit pays for that
+    return lambda unit: timed_compile(compiler, unit, arch)
+
+
+def _failed(status: Status, message: str) -> Timed:
+    return Timed(outcome=Failure(status=status, message=message), compile_ns=0)
+
+
+def _done(outcome: Binary | Failure) -> Future[Binary | Failure]:
+    future: Future[Binary | Failure] = Future()
+    future.set_result(outcome)
+    return future
