@@ -1,0 +1,9 @@
+"""C = A·B on NVIDIA GPUs: bf16 and fp16 on tensor cores, fp32 on CUDA cores, any layout."""
+
+from __future__ import annotations
+
+from kernel_space.gemm.config import CopyPlan, GemmConfig, Pipeline, Raster, Tile, Warp
+from kernel_space.gemm.kernel import Gemm
+from kernel_space.gemm.problem import GemmProblem
+
+__all__ = ["CopyPlan", "Gemm", "GemmConfig", "GemmProblem", "Pipeline", "Raster", "Tile", "Warp"]

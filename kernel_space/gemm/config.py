@@ -1,0 +1,110 @@
+"""A GEMM config as typed records, grouped by meaning, and as the header that the kernel reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from autotune.records import Config
+from kernel_space.gemm.problem import GemmProblem
+
+WARP_LANES = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tile:
+    """The part of the product that a block works on at a time, in elements."""
+
+    m: int
+    n: int
+    k: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warp:
+    """The part of a block's tile that one warp owns, in elements."""
+
+    m: int
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """How tiles reach shared memory: the mechanism, and how many tiles it holds there."""
+
+    mechanism: str
+    stages: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyPlan:
+    """One copy instruction: how wide it is, in bytes, and what it leaves in L1."""
+
+    bytes: int
+    cache: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Raster:
+    """The order of blocks: bands ``group`` tiles wide that run along ``order``."""
+
+    order: str
+    group: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GemmConfig:
+    """One point of the space, grouped."""
+
+    tile: Tile
+    warp: Warp
+    pipeline: Pipeline
+    copy: CopyPlan
+    raster: Raster
+
+    @classmethod
+    def of(cls, config: Config) -> Self:
+        """Group the flat parameters of ``config``."""
+        number = {name: value for name, value in config.items() if isinstance(value, int)}
+        return cls(
+            tile=Tile(m=number["tile_m"], n=number["tile_n"], k=number["tile_k"]),
+            warp=Warp(m=number["warp_m"], n=number["warp_n"]),
+            pipeline=Pipeline(mechanism=str(config["mechanism"]), stages=number["stages"]),
+            copy=CopyPlan(bytes=number["copy_bytes"], cache=str(config["cache"])),
+            raster=Raster(order=str(config["raster"]), group=number["raster_group"]),
+        )
+
+    @property
+    def threads(self) -> int:
+        """Threads in a block."""
+        return self.tile.m // self.warp.m * (self.tile.n // self.warp.n) * WARP_LANES
+
+    def shared_bytes(self, element_bytes: int) -> int:
+        """Shared memory of a block, in bytes."""
+        return self.pipeline.stages * (self.tile.m + self.tile.n) * self.tile.k * element_bytes
+
+    def tiles(self, problem: GemmProblem) -> tuple[int, int]:
+        """Return how many tiles cover C, along M and along N."""
+        return -(-problem.m // self.tile.m), -(-problem.n // self.tile.n)
+
+    def header(self, problem: GemmProblem) -> str:
+        """Return the text of ``config.h``: all that is fixed when the kernel is compiled.
+
+        Shapes and the raster are not: they are arguments, so that one binary serves them all.
+        """
+        constants = {
+            "Dtype DTYPE": f"Dtype::{problem.dtype}",
+            "bool A_TRANSPOSED": str(problem.a_transposed).lower(),
+            "bool B_TRANSPOSED": str(problem.b_transposed).lower(),
+            "int TILE_M": self.tile.m,
+            "int TILE_N": self.tile.n,
+            "int TILE_K": self.tile.k,
+            "int WARP_M": self.warp.m,
+            "int WARP_N": self.warp.n,
+            "Mechanism MECHANISM": f"Mechanism::{self.pipeline.mechanism}",
+            "int STAGES": self.pipeline.stages,
+            "int COPY_BYTES": self.copy.bytes,
+            "Cache CACHE": f"Cache::{self.copy.cache}",
+        }
+        lines = [f"constexpr {name} = {value};" for name, value in constants.items()]
+        return "\n".join(["#pragma once", "namespace config {", *lines, "}", ""])

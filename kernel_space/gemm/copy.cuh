@@ -1,0 +1,155 @@
+// One thread's share of the copies of an operand's tiles, walking along K.
+#pragma once
+
+#include "tile.cuh"
+
+template <int BYTES>
+struct Vector;
+template <>
+struct Vector<2> {
+    using type = u16;
+};
+template <>
+struct Vector<4> {
+    using type = u32;
+};
+template <>
+struct Vector<8> {
+    using type = uint2;
+};
+template <>
+struct Vector<16> {
+    using type = uint4;
+};
+
+// The block copies a tile in pieces of COPY_BYTES. Neighbouring threads take neighbouring
+// pieces of a row; each thread takes PIECES of them at fixed distances from its first.
+//
+// Rows and the extents of the operand are multiples of COPY_BYTES, so that a piece lies wholly
+// inside the operand or wholly outside. Outside counts as zero: along K that is what the sum
+// needs, and along M or N those rows and columns of C are never stored.
+template <class Tile>
+class Copy {
+    static constexpr int PIECE = config::COPY_BYTES / ELEMENT_BYTES;
+    static constexpr int PIECES_IN_A_ROW = Tile::COLS / PIECE;
+    static constexpr int PIECES = Tile::BYTES / config::COPY_BYTES / THREADS;
+    static constexpr bool WHOLE_ROWS = THREADS >= PIECES_IN_A_ROW;
+    using Piece = typename Vector<config::COPY_BYTES>::type;
+
+   public:
+    // A tile's worth of pieces on its way through registers.
+    struct Held {
+        Piece pieces[PIECES];
+    };
+
+    // `rows` x `cols` elements from `source` on, in rows `pitch` elements apart, belong to the
+    // operand.
+    __device__ Copy(const Element* source, long long pitch, int rows, int cols)
+        : pitch_(pitch), rows_(rows), cols_(cols) {
+        const int piece = static_cast<int>(threadIdx.x);
+        row_ = piece / PIECES_IN_A_ROW;
+        col_ = piece % PIECES_IN_A_ROW * PIECE;
+        source_ = source + row_ * pitch + col_;
+        target_ = Tile::offset(row_, col_);
+    }
+
+    // Starts asynchronous copies of this thread's pieces into the stage at address `stage`.
+    __device__ void start(u32 stage) const {
+        if (whole_tile()) {
+#pragma unroll
+            for (int i = 0; i < PIECES; ++i)
+                cp_async<config::COPY_BYTES, config::CACHE>(target(stage, i), source(i));
+        } else {
+#pragma unroll
+            for (int i = 0; i < PIECES; ++i)
+                cp_async<config::COPY_BYTES, config::CACHE>(target(stage, i), source(i), inside(i));
+        }
+    }
+
+    // Loads this thread's pieces into registers; nothing waits for them yet.
+    __device__ void load(Held& held) const {
+        if (whole_tile()) {
+#pragma unroll
+            for (int i = 0; i < PIECES; ++i) held.pieces[i] = __ldg(source(i));
+        } else {
+#pragma unroll
+            for (int i = 0; i < PIECES; ++i)
+                held.pieces[i] = inside(i) ? __ldg(source(i)) : Piece{};
+        }
+    }
+
+    // Stores what load() brought into the stage at address `stage`.
+    __device__ void store(const Held& held, u32 stage) const {
+#pragma unroll
+        for (int i = 0; i < PIECES; ++i) store_shared(target(stage, i), held.pieces[i]);
+    }
+
+    // Moves on to the next tile along K.
+    __device__ void advance() {
+        if constexpr (Tile::K_CONTIGUOUS) {
+            source_ += config::TILE_K;
+            cols_ -= config::TILE_K;
+        } else {
+            source_ += config::TILE_K * pitch_;
+            rows_ -= config::TILE_K;
+        }
+    }
+
+   private:
+    // Distance of piece i from the first, in rows and in elements along the row.
+    __device__ static constexpr int rows_to(int i) {
+        return WHOLE_ROWS ? i * (THREADS / PIECES_IN_A_ROW) : i * THREADS / PIECES_IN_A_ROW;
+    }
+    __device__ static constexpr int cols_to(int i) {
+        return WHOLE_ROWS ? 0 : i * THREADS % PIECES_IN_A_ROW * PIECE;
+    }
+
+    __device__ u32 target(u32 stage, int i) const {
+        return Tile::moved(stage + target_, rows_to(i), cols_to(i));
+    }
+    __device__ const Piece* source(int i) const {
+        return reinterpret_cast<const Piece*>(source_ + rows_to(i) * pitch_ + cols_to(i));
+    }
+    __device__ bool inside(int i) const {
+        return row_ + rows_to(i) < rows_ && col_ + cols_to(i) < cols_;
+    }
+    __device__ bool whole_tile() const { return rows_ >= Tile::ROWS && cols_ >= Tile::COLS; }
+
+    const Element* source_;
+    long long pitch_;
+    int rows_, cols_;  // what is left of the operand from the current tile on
+    int row_, col_;    // this thread's first piece within a tile
+    u32 target_;       // its byte offset in shared memory
+};
+
+// Both operands' copies: what a main loop asks for, tile after tile.
+struct Copies {
+    Copy<TileA> a;
+    Copy<TileB> b;
+
+    struct Held {
+        Copy<TileA>::Held a;
+        Copy<TileB>::Held b;
+    };
+
+    __device__ void start(u32 stage) {
+        a.start(stage);
+        b.start(stage + TileA::BYTES);
+        advance();
+    }
+    __device__ void load(Held& held) {
+        a.load(held.a);
+        b.load(held.b);
+        advance();
+    }
+    __device__ void store(const Held& held, u32 stage) const {
+        a.store(held.a, stage);
+        b.store(held.b, stage + TileA::BYTES);
+    }
+
+   private:
+    __device__ void advance() {
+        a.advance();
+        b.advance();
+    }
+};

@@ -1,0 +1,86 @@
+"""What a GEMM computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from autotune.errors import InvalidProblem
+from autotune.records import Problem
+
+ELEMENT_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4}
+LAYOUTS = ("nn", "nt", "tn", "tt")
+MAX_EXTENT = 2**30  # tile arithmetic on the device is 32-bit
+
+
+@dataclass(frozen=True)
+class GemmProblem(Problem):
+    """C[m, n] = A·B with fp32 sums, rounded once to ``dtype``.
+
+    Attributes:
+        m: Rows of A and C.
+        n: Columns of B and C.
+        k: Columns of A and rows of B. 0 gives zeros.
+        dtype: ``bf16``, ``fp16`` or ``fp32``, of all three matrices.
+        layout: One letter for A, one for B: ``n`` if stored as it is (A[m, k], B[k, n]), ``t``
+            if stored transposed (A[k, m], B[n, k]). Everything is row-major without gaps.
+    """
+
+    m: int
+    n: int
+    k: int
+    dtype: str = "bf16"
+    layout: str = "nt"
+
+    SIZES: ClassVar[tuple[str, ...]] = ("m", "n", "k")
+
+    def validate(self) -> None:
+        """Raise ``InvalidProblem`` unless every field is in range."""
+        for name in self.SIZES:
+            extent = getattr(self, name)
+            if not 0 <= extent <= MAX_EXTENT:
+                raise InvalidProblem(
+                    f"problem: {name} must be from 0 to {MAX_EXTENT}, not {extent}"
+                )
+        _require("dtype", self.dtype, tuple(ELEMENT_BYTES))
+        _require("layout", self.layout, LAYOUTS)
+
+    @property
+    def element_bytes(self) -> int:
+        """Size of one matrix element, in bytes."""
+        return ELEMENT_BYTES[self.dtype]
+
+    @property
+    def shape_a(self) -> tuple[int, int]:
+        """Extents of A as stored."""
+        return (self.k, self.m) if self.a_transposed else (self.m, self.k)
+
+    @property
+    def shape_b(self) -> tuple[int, int]:
+        """Extents of B as stored."""
+        return (self.n, self.k) if self.b_transposed else (self.k, self.n)
+
+    @property
+    def a_transposed(self) -> bool:
+        """True if A is stored as [k, m]."""
+        return self.layout[0] == "t"
+
+    @property
+    def b_transposed(self) -> bool:
+        """True if B is stored as [n, k]."""
+        return self.layout[1] == "t"
+
+    @property
+    def row_fields(self) -> tuple[str, str]:
+        """Names of the fields that are the row length of A and of B, as stored."""
+        return ("m" if self.a_transposed else "k", "k" if self.b_transposed else "n")
+
+    @property
+    def uses_tensor_cores(self) -> bool:
+        """True for the 16-bit dtypes."""
+        return self.element_bytes == ELEMENT_BYTES["bf16"]
+
+
+def _require(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InvalidProblem(f"problem: {name} must be one of {', '.join(allowed)}, not {value!r}")

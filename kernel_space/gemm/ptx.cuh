@@ -1,0 +1,136 @@
+// Single PTX instructions by name. Shared memory is addressed by 32-bit byte addresses.
+#pragma once
+
+#include "vocabulary.cuh"
+
+using u16 = unsigned short;
+using u32 = unsigned int;
+
+__device__ __forceinline__ u32 shared_address(const void* pointer) {
+    return static_cast<u32>(__cvta_generic_to_shared(pointer));
+}
+
+// --- asynchronous copies: global -> shared without a stop in registers -----------------------
+
+// Copies BYTES, or writes BYTES of zeros and reads nothing when `inside` is false.
+template <int BYTES, Cache CACHE>
+__device__ __forceinline__ void cp_async(u32 shared, const void* global, bool inside) {
+    const int source_bytes = inside ? BYTES : 0;
+    if constexpr (CACHE == Cache::bypass) {
+        static_assert(BYTES == 16, "only 16-byte copies can bypass L1");
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(shared),
+                     "l"(global), "r"(source_bytes)
+                     : "memory");
+    } else {
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2, %3;" ::"r"(shared),
+                     "l"(global), "n"(BYTES), "r"(source_bytes)
+                     : "memory");
+    }
+}
+
+template <int BYTES, Cache CACHE>
+__device__ __forceinline__ void cp_async(u32 shared, const void* global) {
+    if constexpr (CACHE == Cache::bypass) {
+        static_assert(BYTES == 16, "only 16-byte copies can bypass L1");
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(shared),
+                     "l"(global)
+                     : "memory");
+    } else {
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2;" ::"r"(shared),
+                     "l"(global), "n"(BYTES)
+                     : "memory");
+    }
+}
+
+// Closes the batch of copies that this thread has started, even if it started none.
+__device__ __forceinline__ void cp_async_commit() {
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits until at most PENDING of this thread's batches are still on their way.
+template <int PENDING>
+__device__ __forceinline__ void cp_async_wait() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+}
+
+// --- shared memory ---------------------------------------------------------------------------
+
+__device__ __forceinline__ void store_shared(u32 address, u16 value) {
+    asm volatile("st.shared.b16 [%0], %1;" ::"r"(address), "h"(value) : "memory");
+}
+__device__ __forceinline__ void store_shared(u32 address, u32 value) {
+    asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
+__device__ __forceinline__ void store_shared(u32 address, uint2 value) {
+    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address), "r"(value.x), "r"(value.y)
+                 : "memory");
+}
+__device__ __forceinline__ void store_shared(u32 address, uint4 value) {
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(value.x),
+                 "r"(value.y), "r"(value.z), "r"(value.w)
+                 : "memory");
+}
+
+// Loads COUNT consecutive floats: 1, 2 or 4.
+template <int COUNT>
+__device__ __forceinline__ void load_shared(float (&value)[COUNT], u32 address) {
+    if constexpr (COUNT == 4) {
+        asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                     : "=f"(value[0]), "=f"(value[1]), "=f"(value[2]), "=f"(value[3])
+                     : "r"(address)
+                     : "memory");
+    } else if constexpr (COUNT == 2) {
+        asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+                     : "=f"(value[0]), "=f"(value[1])
+                     : "r"(address)
+                     : "memory");
+    } else {
+        asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value[0]) : "r"(address) : "memory");
+    }
+}
+
+// --- tensor cores ----------------------------------------------------------------------------
+
+// Loads four 8x8 matrices of 16-bit elements; lane l names row l % 8 of matrix l / 8.
+template <bool TRANSPOSED>
+__device__ __forceinline__ void ldmatrix(u32 (&matrix)[4], u32 address) {
+    if constexpr (TRANSPOSED) {
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(matrix[0]), "=r"(matrix[1]), "=r"(matrix[2]), "=r"(matrix[3])
+                     : "r"(address)
+                     : "memory");
+    } else {
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(matrix[0]), "=r"(matrix[1]), "=r"(matrix[2]), "=r"(matrix[3])
+                     : "r"(address)
+                     : "memory");
+    }
+}
+
+// c += a * b for a 16x16 fragment a, a 16x8 fragment b and fp32 sums c.
+template <Dtype DTYPE>
+__device__ __forceinline__ void mma(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2]) {
+    if constexpr (DTYPE == Dtype::bf16) {
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    } else {
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+}
+
+// Rounds two sums to 16 bits and packs them, `low` in the low half.
+template <Dtype DTYPE>
+__device__ __forceinline__ u32 rounded_pair(float low, float high) {
+    u32 pair;
+    if constexpr (DTYPE == Dtype::bf16) {
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    } else {
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    }
+    return pair;
+}

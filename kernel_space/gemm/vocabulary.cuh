@@ -1,0 +1,14 @@
+// The words that the generated config.h and the kernel share.
+#pragma once
+
+enum class Dtype { bf16, fp16, fp32 };
+
+// How a tile travels from global to shared memory while the mathematics runs.
+enum class Mechanism {
+    sync1,     // one buffer, two barriers, through registers
+    sync2,     // two buffers and two sets of register fragments, through registers
+    cp_async,  // a ring of stages, filled by asynchronous copies
+};
+
+// Whether an asynchronous copy leaves its bytes in L1 on the way.
+enum class Cache { l1, bypass };
