@@ -1,0 +1,157 @@
+"""The bench: what a lane process does. Candidate code runs here and nowhere else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autotune.device.backend import Backend, Verdict
+from autotune.device.messages import Identify, Job, Measure, Refused, Reply
+from autotune.errors import AutotuneError
+from autotune.records import (
+    DeviceIdentity,
+    Failure,
+    Kernel,
+    Measurement,
+    Operand,
+    Outcome,
+    Problem,
+    Status,
+    load_kernel,
+)
+from autotune.timing import set_count, time_launches
+from autotune.verify import Arrays, Verifier, stored_dtype
+
+Answer = DeviceIdentity | Refused | Reply | None
+
+
+def serve_bench(
+    make_backend: Callable[..., Backend], *arguments: Any
+) -> Callable[[Identify | Job | Measure], Answer]:
+    """Return a lane's request handler; it refuses everything if there is no such device."""
+    try:
+        return _Bench(make_backend(*arguments)).answer
+    except AutotuneError as error:
+        refused = Refused(error.message, error.hint)
+        return lambda _request: refused
+
+
+class _Setup:
+    """All that the candidates of one job share."""
+
+    def __init__(self, job: Job, backend: Backend) -> None:
+        self.job = job
+        self.kernel: Kernel = load_kernel(job.kernel_ref)
+        self.problem: Problem = self.kernel.problem_type(**job.problem)
+        self.verifier = Verifier(self.kernel, self.problem, job.policy, backend.xp)
+        self._backend = backend
+        self._sets: list[Arrays] = []
+
+    @property
+    def sets(self) -> Sequence[Arrays]:
+        """Copies of the operands to rotate over, so that none is left in the cache."""
+        if not self._sets:
+            operands = self.kernel.operands(self.problem)
+            count = set_count(
+                sum(map(_size_bytes, operands)),
+                self._backend.identity.target.l2_bytes,
+                self.job.policy.cache,
+            )
+            self._sets = [self._copy(operands) for _ in range(count)]
+        return self._sets
+
+    def _copy(self, operands: Sequence[Operand]) -> Arrays:
+        inputs = self.verifier.inputs
+        xp = self._backend.xp
+        return {
+            op.name: xp.empty(op.shape, stored_dtype(op.dtype))
+            if op.output
+            else inputs[op.name].copy()
+            for op in operands
+        }
+
+
+class _Bench:
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._setup: _Setup | None = None
+
+    def answer(self, request: Identify | Job | Measure) -> Answer:
+        match request:
+            case Identify():
+                return self._backend.identity
+            case Job():
+                return self._prepare(request)
+            case Measure():
+                return self._measure(request)
+
+    def _prepare(self, job: Job) -> Refused | Reply | None:
+        if self._setup is not None and self._setup.job == job:
+            return None
+        self._forget()
+        try:
+            self._setup = _Setup(job, self._backend)
+        except AutotuneError as error:
+            return Refused(error.message, error.hint)
+        except Exception as error:  # noqa: BLE001 - a user's kernel may raise anything
+            verdict = self._backend.judge(error)
+            return _reply(verdict) if verdict else _refused(job, error)
+        return None
+
+    def _measure(self, request: Measure) -> Reply:
+        assert self._setup is not None
+        try:
+            outcome = self._verify_and_time(self._setup, request)
+        except Exception as error:
+            verdict = self._backend.judge(error)
+            if verdict is None:
+                raise
+            return _reply(verdict)
+        if outcome.status is Status.INCORRECT and not self._setup.verifier.intact():
+            self._forget()  # it wrote where the next candidate's inputs are
+        return Reply(outcome=outcome)
+
+    def _verify_and_time(self, setup: _Setup, request: Measure) -> Outcome:
+        launch = setup.kernel.launch(setup.problem, request.config, setup.job.target)
+        if launch.empty:
+            return Outcome(status=Status.BAD_MEASUREMENT, message="an empty grid: nothing to time")
+        program = self._backend.program(request.binary, launch)
+        failure = setup.verifier.check(program.run)
+        if failure is not None:
+            return Outcome.of(failure)
+        stopwatch = program.stopwatch(setup.sets)
+        timing = time_launches(stopwatch, setup.job.policy, sets=len(setup.sets))
+        if isinstance(timing, Failure):
+            return Outcome.of(timing)
+        now = self._backend.telemetry()
+        measurement = Measurement(
+            samples_ns=timing.samples_ns,
+            launches_per_sample=timing.launches_per_sample,
+            sm_clock_mhz=now.sm_clock_mhz,
+            power_w=now.power_w,
+            temperature_c=now.temperature_c,
+        )
+        return Outcome(status=Status.OK, measurement=measurement)
+
+    def _forget(self) -> None:
+        self._setup = None
+        self._backend.release()
+
+
+def _size_bytes(operand: Operand) -> int:
+    return math.prod(operand.shape) * np.dtype(stored_dtype(operand.dtype)).itemsize
+
+
+def _reply(verdict: Verdict) -> Reply:
+    return Reply(outcome=Outcome.of(verdict.failure), poisoned=verdict.poisoned)
+
+
+def _refused(job: Job, error: Exception) -> Refused:
+    problem = ",".join(f"{name}={value}" for name, value in job.problem.items())
+    return Refused(
+        f"kernel {job.kernel_ref!r}: no inputs or reference for {problem}: "
+        f"{type(error).__name__}: {error}"
+    )

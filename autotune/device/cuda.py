@@ -1,0 +1,209 @@
+"""A GPU as a device. CuPy loads cubins and launches them; this runs in the lane process only."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import itertools
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from autotune.device.backend import Program, Telemetry, Verdict
+from autotune.device.nvml import Nvml
+from autotune.errors import DeviceUnavailable
+from autotune.records import Binary, DeviceIdentity, Failure, Launch, Scalar, Status, Target
+from autotune.timing import Plan, Stopwatch
+from autotune.verify import Arrays
+
+_SCALARS: dict[str, Any] = {"int32": np.int32, "int64": np.int64, "fp32": np.float32}
+_FIRST_WITH_FEATURES = 9  # compute capability from which the "a" architectures exist
+
+
+class CudaCode(IntEnum):
+    """Codes that the runtime and the driver share and that are not a kernel's wrong access."""
+
+    OUT_OF_MEMORY = 2
+    LAUNCH_OUT_OF_RESOURCES = 701
+
+
+class CudaBackend:
+    """One GPU, on a stream of its own that every array and launch uses.
+
+    Args:
+        index: The CUDA device, as ``CUDA_VISIBLE_DEVICES`` leaves it.
+
+    Raises:
+        DeviceUnavailable: There is no CuPy, no driver or no such GPU.
+    """
+
+    def __init__(self, index: int) -> None:
+        cupy = _cupy()
+        self.xp: Any = cupy
+        count = _device_count(cupy)
+        if index >= count:
+            raise DeviceUnavailable(f"there is no GPU {index}: CUDA sees {count or 'none'}")
+        self._errors = (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError)
+        cupy.cuda.Device(index).use()
+        self._stream = cupy.cuda.Stream(non_blocking=True)
+        self._stream.use()
+        self._nvml = Nvml(cupy.cuda.Device(index).pci_bus_id)
+        self.identity = _identity(cupy, index, self._nvml)
+
+    def program(self, binary: Binary, launch: Launch) -> Program:
+        """Load the cubin and let its kernel have the shared memory that it asks for."""
+        kernel = self.xp.RawModule(path=binary.path).get_function(binary.entry)
+        if launch.shared_bytes:
+            kernel.max_dynamic_shared_size_bytes = launch.shared_bytes
+        return _CudaProgram(self.xp, kernel, launch, self._stream)
+
+    def telemetry(self) -> Telemetry:
+        """Read clock, power and temperature now."""
+        return self._nvml.telemetry()
+
+    def judge(self, error: Exception) -> Verdict | None:
+        """Return what a CUDA error means. After one, nothing in this context can be trusted."""
+        if isinstance(error, MemoryError):
+            self.release()
+            return _verdict(Status.OOM, error, poisoned=False)
+        if not isinstance(error, self._errors):
+            return None
+        match getattr(error, "status", None):
+            case CudaCode.OUT_OF_MEMORY:
+                return _verdict(Status.OOM, error, poisoned=True)
+            case CudaCode.LAUNCH_OUT_OF_RESOURCES:
+                return _verdict(Status.RESOURCES, error, poisoned=True)
+            case _:
+                return _verdict(Status.RUNTIME_ERROR, error, poisoned=True)
+
+    def release(self) -> None:
+        """Give unused memory back to the device."""
+        gc.collect()
+        self.xp.get_default_memory_pool().free_all_blocks()
+
+
+class _CudaProgram:
+    def __init__(self, cupy: Any, kernel: Any, launch: Launch, stream: Any) -> None:
+        self._cupy = cupy
+        self._kernel = kernel
+        self._launch = launch
+        self._stream = stream
+
+    def run(self, arrays: Arrays) -> None:
+        self.start(self.pack(arrays))
+        self._stream.synchronize()  # an error surfaces here, so that it blames this candidate
+
+    def stopwatch(self, sets: Sequence[Arrays]) -> Stopwatch:
+        return _CudaStopwatch(self._cupy, self, [self.pack(arrays) for arrays in sets])
+
+    @property
+    def stream(self) -> Any:
+        return self._stream
+
+    def pack(self, arrays: Arrays) -> tuple[Any, ...]:
+        """Return the kernel's arguments in order."""
+        return tuple(
+            _SCALARS[argument.dtype](argument.value)
+            if isinstance(argument, Scalar)
+            else arrays[argument]
+            for argument in self._launch.arguments
+        )
+
+    def start(self, arguments: tuple[Any, ...]) -> None:
+        """Launch once on the stream, and return before it is done."""
+        launch = self._launch
+        self._kernel(launch.grid, launch.block, arguments, shared_mem=launch.shared_bytes)
+
+
+class _CudaStopwatch:
+    """Events around each batch. All batches are queued first, so the host is never waited for."""
+
+    def __init__(self, cupy: Any, program: _CudaProgram, packed: Sequence[tuple[Any, ...]]) -> None:
+        self._cuda = cupy.cuda
+        self._program = program
+        self._packed = packed
+        self._turn = itertools.cycle(packed)
+        self._launches = 1
+        self._graph: Any = None
+
+    def load(self, plan: Plan) -> None:
+        self._launches = plan.launches
+        self._graph = self._captured(plan.launches) if plan.graph else None
+
+    def sample_ns(self, count: int) -> Sequence[float]:
+        stream = self._program.stream
+        pairs = [(self._cuda.Event(), self._cuda.Event()) for _ in range(count)]
+        for start, stop in pairs:
+            start.record(stream)
+            self._start_batch()
+            stop.record(stream)
+        stream.synchronize()
+        return [self._cuda.get_elapsed_time(start, stop) * 1e6 for start, stop in pairs]
+
+    def _start_batch(self) -> None:
+        if self._graph is not None:
+            self._graph.launch(self._program.stream)
+            return
+        for arguments in itertools.islice(self._turn, self._launches):
+            self._program.start(arguments)
+
+    def _captured(self, launches: int) -> Any:
+        stream = self._program.stream
+        stream.begin_capture()
+        try:
+            for arguments in itertools.islice(itertools.cycle(self._packed), launches):
+                self._program.start(arguments)
+        finally:
+            graph = stream.end_capture()
+        return graph
+
+
+def _cupy() -> Any:
+    if importlib.util.find_spec("cupy") is None:
+        raise DeviceUnavailable(
+            "CuPy is not installed, so no GPU can be used",
+            hint="pip install 'autotune-kernels[cuda13]' (or [cuda12], as your driver allows)",
+        )
+    import cupy
+
+    return cupy
+
+
+def _device_count(cupy: Any) -> int:
+    try:
+        return int(cupy.cuda.runtime.getDeviceCount())
+    except cupy.cuda.runtime.CUDARuntimeError:  # no driver, or none that is new enough
+        return 0
+
+
+def _identity(cupy: Any, index: int, nvml: Nvml) -> DeviceIdentity:
+    properties = cupy.cuda.runtime.getDeviceProperties(index)
+    attributes = cupy.cuda.Device(index).attributes
+    return DeviceIdentity(
+        kind="cuda",
+        name=properties["name"].decode(),
+        target=_target(attributes),
+        memory_bytes=int(properties["totalGlobalMem"]),
+        driver=nvml.driver() or f"CUDA {cupy.cuda.runtime.driverGetVersion()}",
+        uuid=nvml.uuid() or cupy.cuda.Device(index).pci_bus_id,
+    )
+
+
+def _target(attributes: dict[str, int]) -> Target:
+    major = attributes["ComputeCapabilityMajor"]
+    suffix = "a" if major >= _FIRST_WITH_FEATURES else ""
+    return Target(
+        arch=f"sm_{major}{attributes['ComputeCapabilityMinor']}{suffix}",
+        sm_count=attributes["MultiProcessorCount"],
+        shared_bytes_per_block=attributes["MaxSharedMemoryPerBlockOptin"],
+        shared_bytes_per_sm=attributes["MaxSharedMemoryPerMultiprocessor"],
+        registers_per_sm=attributes["MaxRegistersPerMultiprocessor"],
+        threads_per_block=attributes["MaxThreadsPerBlock"],
+        l2_bytes=attributes["L2CacheSize"],
+    )
+
+
+def _verdict(status: Status, error: Exception, *, poisoned: bool) -> Verdict:
+    return Verdict(failure=Failure(status=status, message=str(error)), poisoned=poisoned)

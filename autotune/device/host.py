@@ -1,0 +1,135 @@
+"""The host as a device: C++ candidates, loaded with ctypes and timed by the wall clock."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autotune.device.backend import Program, Telemetry, Verdict
+from autotune.records import Binary, DeviceIdentity, Failure, Launch, Scalar, Status, Target
+from autotune.timing import Plan, Stopwatch
+from autotune.verify import Arrays
+
+_SCALARS: dict[str, Any] = {
+    "int32": ctypes.c_int32,
+    "int64": ctypes.c_int64,
+    "fp32": ctypes.c_float,
+}
+_L2 = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
+_CPU_INFO = Path("/proc/cpuinfo")
+_USUAL_L2_BYTES = 1 << 20
+
+
+class HostBackend:
+    """Runs shared libraries in this process: a fault of theirs ends it, as it should."""
+
+    xp: Any = np
+
+    def __init__(self) -> None:
+        self.identity = host_identity()
+
+    def program(self, binary: Binary, launch: Launch) -> Program:
+        """Load the library and find its entry."""
+        function = ctypes.CDLL(binary.path)[binary.entry]
+        function.restype = None
+        return _HostProgram(function, launch)
+
+    def telemetry(self) -> Telemetry:
+        """Return nothing: a host has no one clock that a candidate runs at."""
+        return Telemetry()
+
+    def judge(self, error: Exception) -> Verdict | None:
+        """Return what a library that cannot be loaded, or a lack of memory, means."""
+        if isinstance(error, MemoryError):
+            failure = Failure(status=Status.OOM, message=str(error) or "out of memory")
+        elif isinstance(error, OSError | AttributeError):
+            failure = Failure(status=Status.RUNTIME_ERROR, message=str(error))
+        else:
+            return None
+        return Verdict(failure=failure, poisoned=False)
+
+    def release(self) -> None:
+        """Do nothing: arrays that are not used are gone already."""
+
+
+class _HostProgram:
+    def __init__(self, function: Callable[..., None], launch: Launch) -> None:
+        self._function = function
+        self._launch = launch
+
+    def run(self, arrays: Arrays) -> None:
+        self._function(*self._pack(arrays))
+
+    def stopwatch(self, sets: Sequence[Arrays]) -> Stopwatch:
+        return _HostStopwatch(self._function, [self._pack(arrays) for arrays in sets])
+
+    def _pack(self, arrays: Arrays) -> list[Any]:
+        return [
+            _SCALARS[argument.dtype](argument.value)
+            if isinstance(argument, Scalar)
+            else ctypes.c_void_p(arrays[argument].ctypes.data)
+            for argument in self._launch.arguments
+        ]
+
+
+class _HostStopwatch:
+    def __init__(self, function: Callable[..., None], packed: Sequence[list[Any]]) -> None:
+        self._function = function
+        self._turn = itertools.cycle(packed)
+        self._launches = 1
+
+    def load(self, plan: Plan) -> None:
+        self._launches = plan.launches
+
+    def sample_ns(self, count: int) -> Sequence[float]:
+        return [self._one_sample_ns() for _ in range(count)]
+
+    def _one_sample_ns(self) -> float:
+        function = self._function
+        arguments = list(itertools.islice(self._turn, self._launches))
+        began = time.perf_counter_ns()
+        for each in arguments:
+            function(*each)
+        return float(time.perf_counter_ns() - began)
+
+
+def host_identity() -> DeviceIdentity:
+    """Return this machine's processor as a device.
+
+    ``l2_bytes`` is a core's own second-level cache: what lies above it is shared with
+    everything else that runs.
+    """
+    return DeviceIdentity(
+        kind="host",
+        name=_processor_name(),
+        target=Target(
+            arch=platform.machine(),
+            sm_count=os.cpu_count() or 1,
+            shared_bytes_per_block=0,
+            shared_bytes_per_sm=0,
+            l2_bytes=_l2_bytes(),
+        ),
+        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        driver=platform.release(),
+    )
+
+
+def _processor_name() -> str:
+    if _CPU_INFO.is_file():
+        for line in _CPU_INFO.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _l2_bytes() -> int:
+    text = _L2.read_text().strip() if _L2.is_file() else ""
+    return int(text[:-1]) * 1024 if text.endswith("K") else _USUAL_L2_BYTES

@@ -1,0 +1,120 @@
+"""A live device: compilers in their processes, candidates in one lane, nothing in this one."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Future
+
+from autotune.device.fit import misfit
+from autotune.device.lane import Lane
+from autotune.device.lock import DeviceLock
+from autotune.device.messages import Job
+from autotune.errors import InvalidInput
+from autotune.records import (
+    Binary,
+    Candidate,
+    DeviceIdentity,
+    Failure,
+    Kernel,
+    Limits,
+    Outcome,
+    Policy,
+    Problem,
+    Status,
+    Toolchain,
+)
+from autotune.toolchain import BinaryStore, CompilePool, Compiler, source_digest
+
+
+class LiveDevice:
+    """Builds and measures candidates on the device that ``lane`` owns.
+
+    Args:
+        name: How the user names it.
+        compiler: What builds for it.
+        lane: What runs on it; the device closes it.
+        limits: When a compile is given up, in seconds.
+        store: Where binaries are kept; None means the usual place.
+    """
+
+    replays = False
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        compiler: Compiler,
+        lane: Lane,
+        limits: Limits,
+        store: BinaryStore | None = None,
+    ) -> None:
+        self.name = name
+        self.identity: DeviceIdentity = lane.identity()
+        self._compiler = compiler
+        self._lane = lane
+        self._limits = limits
+        self._store = store or BinaryStore()
+        self._pool: CompilePool | None = None
+        self._lock = DeviceLock(self.identity.uuid, name)
+
+    @property
+    def toolchain(self) -> Toolchain:
+        """What compiles for it."""
+        return self._compiler.toolchain
+
+    @property
+    def lookahead(self) -> int:
+        """Twice the processors: while one half compiles, the other waits to be measured."""
+        return 2 * (os.cpu_count() or 1)
+
+    def policy(self, requested: Policy) -> Policy:
+        """Return ``requested``: it measures as it is asked to."""
+        return requested
+
+    def preflight(self, kernel: Kernel) -> None:
+        """Raise unless this device can build and run kernels of this language."""
+        if kernel.language != self._compiler.language:
+            raise InvalidInput(
+                f"kernel {kernel.name!r} is written in {kernel.language}; "
+                f"device {self.name} runs {self._compiler.language}"
+            )
+        self._compiler.preflight()
+
+    def source_digest(self, candidate: Candidate) -> str:
+        """Return a digest of the kernel's source with every header that it includes."""
+        return source_digest(candidate.unit())
+
+    def offers(self, kernel: Kernel, problem: Problem) -> frozenset[str] | None:
+        """Return None: it can answer for every config."""
+        del kernel, problem
+        return None
+
+    def build(self, candidate: Candidate) -> Future[Binary | Failure]:
+        """Start to compile ``candidate``, or find its binary."""
+        if self._pool is None:
+            arch, limit_s = self.identity.target.arch, self._limits.compile_s
+            self._pool = CompilePool(self._compiler, self._store, arch=arch, limit_s=limit_s)
+        return self._pool.submit(candidate.unit())
+
+    def measure(self, candidate: Candidate, binary: Binary, policy: Policy) -> Outcome:
+        """Verify and time ``candidate`` in the lane; wait while another study uses the device."""
+        reason = misfit(binary.resources, candidate.launch(), candidate.target)
+        if reason is not None:
+            return Outcome(status=Status.RESOURCES, message=reason)
+        self._lock.acquire()
+        job = Job(
+            kernel_ref=candidate.kernel_ref,
+            problem=candidate.problem.as_dict(),
+            target=candidate.target,
+            policy=policy,
+        )
+        return self._lane.measure(job, config=candidate.config, binary=binary)
+
+    def close(self) -> None:
+        """End the compilers and the lane, and let the next study in."""
+        try:
+            if self._pool is not None:
+                self._pool.close()
+        finally:
+            self._lane.close()
+            self._lock.release()

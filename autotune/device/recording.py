@@ -1,0 +1,171 @@
+"""A recording as a device: it answers with what a real device measured, failures included."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from concurrent.futures import Future
+
+from autotune.errors import InvalidInput, NoValidConfig
+from autotune.records import (
+    Binary,
+    Candidate,
+    DeviceIdentity,
+    Failure,
+    Kernel,
+    Outcome,
+    Policy,
+    Problem,
+    Status,
+    Toolchain,
+    Trial,
+)
+from autotune.store import Context, Store, StoredContext
+
+_LOG = logging.getLogger(__name__)
+_NOT_BUILT = (Status.COMPILE_ERROR, Status.COMPILE_TIMEOUT)
+
+
+class RecordingDevice:
+    """Replays a result database.
+
+    A recording is of one device, one toolchain and one policy. Where a database holds results
+    of several, the combination with the most problems speaks, of equals the newest; the log
+    names what is left out.
+
+    Args:
+        name: How the user names it.
+        store: The database, open for reading; the device closes it.
+
+    Raises:
+        InvalidInput: The database holds no measured results.
+    """
+
+    replays = True
+    lookahead = 1
+
+    def __init__(self, name: str, store: Store) -> None:
+        self.name = name
+        self._store = store
+        measured = [each for each in store.contexts() if not each.context.replayed_from]
+        if not measured:
+            raise InvalidInput(f"{name}: {store.url} holds no measured results to replay")
+        speaks = _most_common(measured)
+        self._by_problem: dict[tuple[str, str], StoredContext] = {
+            (each.context.kernel, each.context.problem.key): each
+            for each in measured
+            if _setting(each.context) == speaks
+        }
+        self._context = next(iter(self._by_problem.values())).context
+        self._answers: dict[int, dict[str, Trial]] = {}
+        if len(self._by_problem) < len(measured):
+            _LOG.info(
+                "%s answers with %d of %d recorded contexts: those of %s, %s, one policy",
+                name,
+                len(self._by_problem),
+                len(measured),
+                self._context.device.name,
+                self._context.toolchain.version,
+            )
+
+    @property
+    def identity(self) -> DeviceIdentity:
+        """The device that measured."""
+        return self._context.device
+
+    @property
+    def toolchain(self) -> Toolchain:
+        """What compiled for it."""
+        return self._context.toolchain
+
+    def policy(self, requested: Policy) -> Policy:
+        """Return the recorded policy, whatever is asked; log where they differ."""
+        if requested != self._context.policy:
+            _LOG.info("%s answers with its recorded policy, not the one asked for", self.name)
+        return self._context.policy
+
+    def preflight(self, kernel: Kernel) -> None:
+        """Raise unless something of this kernel was recorded."""
+        names = sorted({name for name, _ in self._by_problem})
+        if kernel.name not in names:
+            raise InvalidInput(
+                f"{self.name} has no results of kernel {kernel.name!r}; it has {', '.join(names)}"
+            )
+
+    def source_digest(self, candidate: Candidate) -> str:
+        """Return the digest of the source that was measured, not of the source as it is now.
+
+        Raises:
+            NoValidConfig: Nothing was recorded for this problem.
+        """
+        return self._stored(candidate.kernel, candidate.problem).context.source_digest
+
+    def offers(self, kernel: Kernel, problem: Problem) -> frozenset[str] | None:
+        """Return the keys of the configs that were recorded."""
+        return frozenset(self._trials(kernel, problem))
+
+    def build(self, candidate: Candidate) -> Future[Binary | Failure]:
+        """Return what the compiler made of it then."""
+        answer: Future[Binary | Failure] = Future()
+        answer.set_result(_built(self._trial(candidate), candidate))
+        return answer
+
+    def measure(self, candidate: Candidate, binary: Binary, policy: Policy) -> Outcome:
+        """Return what became of it then."""
+        del binary, policy
+        trial = self._trial(candidate)
+        return Outcome(status=trial.status, message=trial.message, measurement=trial.measurement)
+
+    def close(self) -> None:
+        """Close the database."""
+        self._store.close()
+
+    def _trial(self, candidate: Candidate) -> Trial:
+        trial = self._trials(candidate.kernel, candidate.problem).get(candidate.config.key)
+        if trial is None:
+            raise InvalidInput(
+                f"{self.name} has no result of {candidate.config} for {candidate.problem}"
+            )
+        return trial
+
+    def _trials(self, kernel: Kernel, problem: Problem) -> dict[str, Trial]:
+        stored = self._stored(kernel, problem)
+        if stored.id not in self._answers:
+            self._answers[stored.id] = self._store.answers(stored)
+        return self._answers[stored.id]
+
+    def _stored(self, kernel: Kernel, problem: Problem) -> StoredContext:
+        stored = self._by_problem.get((kernel.name, problem.key))
+        if stored is None:
+            known = [
+                str(each.context.problem)
+                for (name, _), each in self._by_problem.items()
+                if name == kernel.name
+            ]
+            raise NoValidConfig(
+                f"{self.name} has no results of {kernel.name} for {problem}",
+                hint=f"it has {'; '.join(known)}",
+            )
+        return stored
+
+
+def _setting(context: Context) -> tuple[str, str, str]:
+    return context.device.key, context.toolchain.key, context.policy.key
+
+
+def _most_common(measured: list[StoredContext]) -> tuple[str, str, str]:
+    newest_first = [_setting(each.context) for each in reversed(measured)]
+    return Counter(newest_first).most_common(1)[0][0]  # of equals, the one seen first
+
+
+def _built(trial: Trial, candidate: Candidate) -> Binary | Failure:
+    if trial.status in _NOT_BUILT or trial.resources is None:
+        return Failure(status=trial.status, message=trial.message)
+    return Binary(
+        key=trial.binary_key,
+        path="",
+        entry=candidate.unit().entry,
+        resources=trial.resources,
+        compile_ns=trial.compile_ns,
+        cached=True,
+    )
