@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from autotune.records import Value
@@ -55,3 +55,7 @@ class Constraint:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "uses", tuple(inspect.signature(self.broken).parameters))
+
+    def reason(self, values: Mapping[str, Value]) -> str | None:
+        """Return why ``values``, which may hold more than it uses, break this rule, or None."""
+        return self.broken(**{name: values[name] for name in self.uses})

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autotune.errors import InvalidInput
 from autotune.records import Config, Value
 from autotune.space.parameter import Constraint, Parameter
+from autotune.space.walk import Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,7 @@ class Space:
         """Size of the full product, valid or not."""
         return math.prod(len(p.values) for p in self.parameters)
 
-    def restricted(self, allowed: Mapping[str, list[Value]]) -> Space:
+    def restricted(self, allowed: Mapping[str, Sequence[Value]]) -> Space:
         """Return the space with some parameters cut down to the values in ``allowed``.
 
         Raises:
@@ -69,28 +71,32 @@ class Space:
         return Space(cut, self.constraints)
 
     def broken(self, config: Config) -> tuple[str, str] | None:
-        """Return the name and reason of the first rule that ``config`` breaks, or None."""
+        """Return the name and reason of the first rule that ``config`` breaks, or None.
+
+        A missing, unknown or impossible value breaks the rule ``values``.
+        """
+        for name in config:
+            if name not in self._position:
+                return "values", f"{name} is not a parameter; there are {', '.join(self._position)}"
         for parameter in self.parameters:
-            if config.get(parameter.name) not in parameter.values:
-                return "values", (
-                    f"{parameter.name}={config.get(parameter.name)!r} is not one of "
-                    f"{', '.join(map(str, parameter.values))}"
-                )
+            value = config.get(parameter.name)
+            if value not in parameter.values:
+                return "values", f"{parameter.name}={value!r} is not one of {_listed(parameter)}"
         for constraint in (c for due in self._due for c in due):
-            reason = constraint.broken(**{name: config[name] for name in constraint.uses})
+            reason = constraint.reason(config)
             if reason is not None:
                 return constraint.name, reason
         return None
 
     def __iter__(self) -> Iterator[Config]:
         """Yield every valid config, in a fixed order, without building the full product."""
-        return (Config(values) for values in self._walk({}, 0, None))
+        return map(Config, Walk(self.parameters, self._due).choices())
 
     def census(self) -> Census:
         """Count what each constraint removes."""
-        tally = _Tally()
-        valid = sum(1 for _ in self._walk({}, 0, tally))
-        return Census(total=self.size, valid=valid, removed=tally.removed, example=tally.example)
+        walk = Walk(self.parameters, self._due)
+        valid = sum(1 for _ in walk.choices())
+        return Census(total=self.size, valid=valid, removed=walk.removed, example=walk.example)
 
     def _last_use(self, constraint: Constraint) -> int:
         unknown = [name for name in constraint.uses if name not in self._position]
@@ -101,50 +107,19 @@ class Space:
             )
         return max(self._position[name] for name in constraint.uses)
 
-    def _walk(
-        self, bound: dict[str, Value], depth: int, tally: _Tally | None
-    ) -> Iterator[dict[str, Value]]:
-        if depth == len(self.parameters):
-            yield bound
-            return
-        parameter = self.parameters[depth]
-        for value in parameter.values:
-            bound[parameter.name] = value
-            if self._keeps(bound, depth, tally):
-                yield from self._walk(bound, depth + 1, tally)
-        del bound[parameter.name]
 
-    def _keeps(self, bound: dict[str, Value], depth: int, tally: _Tally | None) -> bool:
-        for constraint in self._due[depth]:
-            reason = constraint.broken(**{name: bound[name] for name in constraint.uses})
-            if reason is not None:
-                if tally is not None:
-                    below = math.prod(len(p.values) for p in self.parameters[depth + 1 :])
-                    tally.add(constraint.name, reason, below)
-                return False
-        return True
+def _listed(parameter: Parameter) -> str:
+    return ", ".join(map(str, parameter.values))
 
 
-class _Tally:
-    """Counts removed configs by constraint while a space is walked."""
-
-    def __init__(self) -> None:
-        self.removed: dict[str, int] = {}
-        self.example: dict[str, str] = {}
-
-    def add(self, name: str, reason: str, count: int) -> None:
-        self.removed[name] = self.removed.get(name, 0) + count
-        self.example.setdefault(name, reason)
-
-
-def _cut(parameter: Parameter, allowed: list[Value]) -> Parameter:
+def _cut(parameter: Parameter, allowed: Sequence[Value]) -> Parameter:
     for value in allowed:
         if value not in parameter.values:
             raise InvalidInput(
                 f"space: {parameter.name}={value!r} is not a value of this kernel; "
-                f"allowed: {', '.join(map(str, parameter.values))}"
+                f"allowed: {_listed(parameter)}"
             )
     kept = tuple(value for value in parameter.values if value in allowed)
     if not kept:
         raise InvalidInput(f"space: no value left for {parameter.name!r}")
-    return Parameter(parameter.name, kept, parameter.ordered, parameter.about)
+    return dataclasses.replace(parameter, values=kept)
