@@ -1,0 +1,8 @@
+"""Choose the best of what was recorded and write it as a lookup table."""
+
+from __future__ import annotations
+
+from autotune.table.build import Export, build_table
+from autotune.table.write import write_table
+
+__all__ = ["Export", "build_table", "write_table"]
