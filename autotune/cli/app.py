@@ -64,8 +64,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+    except (click.Abort, KeyboardInterrupt) as stop:
+        click.echo(str(stop) or "interrupted", err=True)
         return INTERRUPTED
     except BrokenPipeError:
         return _reader_left()

@@ -16,11 +16,16 @@ def db() -> None:
 @db_option
 @verbosity
 def upgrade(url: str | None) -> None:
-    """Bring the schema up to date."""
+    """Bring the schema up to date; the results that were there are kept beside."""
     from autotune import store
 
-    store.upgrade(url or store.default_url())
-    click.echo(f"{url or store.default_url()}: schema {store.current(url or store.default_url())}")
+    done = store.upgrade(url or store.default_url())
+    if done.before == done.after:
+        click.echo(f"the schema is up to date: {done.after}")
+        return
+    click.echo(f"upgraded the schema from {done.before or 'nothing'} to {done.after}")
+    if done.backup is not None:
+        click.echo(f"the database as it was: {done.backup}", err=True)
 
 
 @db.command()
@@ -30,7 +35,7 @@ def current(url: str | None) -> None:
     """Print the schema's revision."""
     from autotune import store
 
-    click.echo(store.current(url or store.default_url()))
+    click.echo(store.current(url or store.default_url()) or "none")
 
 
 @db.command()
@@ -41,4 +46,4 @@ def check(url: str | None) -> None:
     from autotune import store
 
     store.check(url or store.default_url())
-    click.echo("the schema is up to date", err=True)
+    click.echo(f"the schema is up to date: {store.head()}")

@@ -12,18 +12,20 @@ from autotune.cli.options import Fields, ProblemFields, format_option, verbosity
 @click.command()
 @click.argument("table", type=click.Path(path_type=Path))
 @click.argument("problem", nargs=-1, required=True, type=ProblemFields(), metavar="FIELD=VALUE…")
+@click.option("--kernel", metavar="NAME", help="Needed if the table has several kernels.")
 @format_option
 @verbosity
-def lookup(table: Path, problem: tuple[Fields, ...], layout: str) -> None:
-    """Look a problem up in TABLE, as ``autotune.dispatch`` does in a program.
+def lookup(table: Path, problem: tuple[Fields, ...], kernel: str | None, layout: str) -> None:
+    r"""Look a problem up in TABLE, as ``autotune.dispatch`` does in a program.
 
     \b
     Example:
       autotune lookup table.json m=4096 n=4096 k=4096 dtype=bf16 layout=nt
     """
     from autotune.dispatch import Table
-    from autotune.report.records import choice_sheet
-    from autotune.report.sheet import show
+    from autotune.report.records import choice_record
+    from autotune.report.sheet import show_record
 
     fields = {name: value for part in problem for name, value in part.items()}
-    show(choice_sheet(fields, Table.load(table).lookup(**fields)), layout)
+    choice = Table.load(table).lookup(kernel, **fields)
+    show_record(choice_record(fields, choice), layout)

@@ -14,7 +14,6 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Fields = dict[str, int | str]
 
 FORMATS = ("table", "json", "csv")
-_UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
 
 
@@ -107,7 +106,7 @@ class ProblemFields(click.ParamType[Fields]):
 
 
 class Duration(click.ParamType[float]):
-    """``90s``, ``5m``, ``1h30m``: a time, in seconds."""
+    """``90s``, ``5m``, ``1.5h``: a time, in seconds, as study files write it."""
 
     name = "TIME"
 
@@ -115,11 +114,11 @@ class Duration(click.ParamType[float]):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         """Return the time in seconds."""
+        from autotune.study import parse_duration_s
+
         if isinstance(value, float):
             return value
-        if not re.fullmatch(r"(\d+(\.\d+)?[smh])+", value):
-            self.fail(f"{value!r} is not a time such as 90s, 5m or 1h30m", param, ctx)
-        return sum(
-            float(number) * _UNITS_S[unit]
-            for number, unit in re.findall(r"(\d+(?:\.\d+)?)([smh])", value)
-        )
+        try:
+            return parse_duration_s(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)

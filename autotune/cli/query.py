@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from autotune.cli.options import (
-    Fields,
     ProblemFields,
     db_option,
     format_option,
@@ -25,8 +24,8 @@ def _filters(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that choose rows, and the usual ones."""
     for add in (
         click.option("--kernel", metavar="NAME", help="Only this kernel."),
-        click.option("--device", metavar="NAME", help="Only this device, such as 'NVIDIA H200'."),
-        click.option("--study", metavar="NAME", help="Only this study."),
+        click.option("--device", metavar="NAME", help="Only devices with this in their name."),
+        click.option("--study", multiple=True, metavar="NAME", help="Only these studies."),
         click.option(
             "--problem",
             type=ProblemFields(),
@@ -45,28 +44,34 @@ def _filters(command: Callable[..., Any]) -> Callable[..., Any]:
 @_filters
 def best(**chosen: Any) -> None:
     """Show the fastest verified trial of each problem and device."""
-    _query("best", **chosen)
+    _show("best", **chosen)
 
 
 @query.command()
 @_filters
 def trials(**chosen: Any) -> None:
     """Show every trial."""
-    _query("trials", **chosen)
+    _show("trials", **chosen)
 
 
 @query.command()
 @_filters
 def failures(**chosen: Any) -> None:
     """Show what did not work, and why."""
-    _query("failures", **chosen)
+    _show("failures", **chosen)
 
 
-def _query(what: str, *, url: str | None, layout: str, problem: Fields, **names: str | None) -> None:
+def _show(
+    what: str, *, url: str | None, layout: str, study: tuple[str, ...], **wanted: Any
+) -> None:
     from autotune.report.records import trials_sheet
     from autotune.report.sheet import show
-    from autotune.store import Store, default_url
+    from autotune.store import Filter, Store, default_url
 
+    chosen = Filter(studies=study, **wanted)
     with Store.open(url or default_url(), read_only=True) as store:
-        rows = getattr(store, what)(problem=problem, **names)
+        if what == "best":
+            rows = store.best(chosen)
+        else:
+            rows = store.rows(chosen) if what == "trials" else store.failures(chosen)
         show(trials_sheet(what, rows), layout)

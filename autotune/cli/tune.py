@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from autotune.cli.options import Duration, db_option, format_option, is_quiet, verbosity
+from autotune.errors import InvalidInput, NoValidConfig
 
 if TYPE_CHECKING:
+    from autotune.device.protocol import Device
+    from autotune.store import Store
     from autotune.study import StudyReport, StudySpec
 
 
@@ -42,18 +45,17 @@ def tune(study: Path, device: str, url: str | None, layout: str, **changes: Any)
     The options overrule the file. Every finished trial is kept at once, so the same command goes
     on after an interrupt, and does nothing once the study is finished.
     """
-    from autotune.report.sheet import show
-    from autotune.report.summary import summary_sheet
     from autotune.study import load_study
 
     spec = _overruled(load_study(study), changes)
-    report = _run(spec, device, url)
-    show(summary_sheet(spec, report), layout)
-    _export(spec, url, report)
+    try:
+        _run(spec, device, url, layout)
+    except KeyboardInterrupt:
+        kept = "interrupted: every finished trial is kept; run the same command to go on"
+        raise click.Abort(kept) from None
 
 
 def _overruled(spec: StudySpec, changes: dict[str, Any]) -> StudySpec:
-    from autotune.errors import InvalidInput
     from autotune.search import SAMPLERS
 
     given = {name: value for name, value in changes.items() if value is not None}
@@ -64,28 +66,44 @@ def _overruled(spec: StudySpec, changes: dict[str, Any]) -> StudySpec:
     return dataclasses.replace(spec, **given)
 
 
-def _run(spec: StudySpec, device_name: str, url: str | None) -> StudyReport:
+def _run(spec: StudySpec, device_name: str, url: str | None, layout: str) -> None:
     from autotune.device import open_device
+    from autotune.report.sheet import show
+    from autotune.report.summary import summary_sheet
+    from autotune.store import Store, default_url
+
+    with (
+        closing(open_device(device_name, limits=spec.limits)) as device,
+        Store.open(url or default_url()) as store,
+    ):
+        report = _watched(spec, device, store)
+        show(summary_sheet(spec, report), layout)
+        _export(spec, device, store, report)
+    _require_right_results(report)
+
+
+def _watched(spec: StudySpec, device: Device, store: Store) -> StudyReport:
     from autotune.report import console
     from autotune.report.progress import watch
-    from autotune.store import Store, default_url
-    from autotune.study import Silent, run_study
+    from autotune.study import run_study
 
-    messages = console.messages()
-    try:
-        with (
-            closing(open_device(device_name, limits=spec.limits)) as device,
-            Store.open(url or default_url()) as store,
-        ):
-            if is_quiet():
-                return run_study(spec, device=device, store=store, observer=Silent())
-            with watch(messages) as observer:
-                return run_study(spec, device=device, store=store, observer=observer)
-    except KeyboardInterrupt:
-        messages.print("every finished trial is kept; run the same command to go on")
-        raise
+    if is_quiet():
+        return run_study(spec, device=device, store=store)
+    with watch(console.messages()) as observer:
+        return run_study(spec, device=device, store=store, observer=observer)
 
 
-def _export(spec: StudySpec, url: str | None, report: StudyReport) -> None:
-    if spec.export is None:
-        return
+def _export(spec: StudySpec, device: Device, store: Store, report: StudyReport) -> None:
+    from autotune.report.export import write_and_tell
+
+    if spec.export is not None and any(found.best for found in report.problems):
+        write_and_tell(spec.export, store, [spec.name], device=device.identity.key)
+
+
+def _require_right_results(report: StudyReport) -> None:
+    wrong = [str(found.problem) for found in report.problems if found.total and not found.best]
+    if wrong:
+        raise NoValidConfig(
+            f"no configuration gave a right result for {'; '.join(wrong)}",
+            hint=f"autotune query failures --study {report.study}",
+        )

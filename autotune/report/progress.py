@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -14,7 +15,7 @@ from rich.text import Text
 
 from autotune.device.protocol import Device
 from autotune.records import Problem, Status, Trial
-from autotune.report.units import duration_text, one_line, rate_text, time_text
+from autotune.report.units import duration_text, rate_text, time_text
 from autotune.study.events import ProblemReport
 from autotune.study.spec import StudySpec
 
@@ -79,7 +80,7 @@ class LineProgress:
         self._progress: _Progress | None = None
         self._last_line_s = 0.0
 
-    def __enter__(self) -> LineProgress:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *failure: object) -> None:
@@ -96,7 +97,9 @@ class LineProgress:
             f"sampler {spec.sampler}, seed {spec.seed}",
             style="bold",
         )
-        self._say(f"device {device.name}: {device.identity.name}, {device.toolchain}")
+        what = "replays what was measured on" if device.replays else "is"
+        built = device.toolchain.version
+        self._say(f"device {device.name} {what} {device.identity.name}, built by {built}")
 
     def problem_started(self, problem: Problem, *, planned: int, done: int, valid: int) -> None:
         """Say how much is to do."""
@@ -107,8 +110,8 @@ class LineProgress:
             deadline_s=self._deadline_s,
         )
         self._last_line_s = time.monotonic()
-        already = f", {done} already done" if done else ""
-        self._say(f"{problem}: {planned} of {valid} valid configurations to try{already}")
+        already = f", {done} done before" if done else ""
+        self._say(f"{problem}: {planned:,} of {valid:,} configurations to try{already}")
 
     def trial(self, problem: Problem, trial: Trial, best: Trial | None) -> None:
         """Say a new best at once, and where the search stands now and then."""
@@ -151,7 +154,7 @@ class LiveProgress(LineProgress):
         super().__init__(console)
         self._live = Live(console=console, transient=True, refresh_per_second=8)
 
-    def __enter__(self) -> LiveProgress:
+    def __enter__(self) -> Self:
         self._live.start()
         return self
 
@@ -197,7 +200,7 @@ def _display(progress: _Progress) -> Group:
 
 
 def _finished(report: ProblemReport, progress: _Progress | None) -> list[str]:
-    ending = f"  {report.reason}: {report.ran} trials now, {report.total} in all"
+    ending = f"  {report.reason}: {report.ran} trials in this run, {report.total} in all"
     failures = progress.failures if progress is not None else ""
     lines = [f"{ending} ({failures})" if failures else ending]
     if report.best is None:

@@ -46,6 +46,7 @@ class Sheet:
         kind: What a row is, in the plural; the member of the JSON that holds the rows.
         rows: JSON-ready rows, with every field.
         columns: What the table for people shows of them.
+        title: A line above the table.
         empty: What the table says when there are no rows.
         extra: Further members of the JSON.
     """
@@ -53,27 +54,53 @@ class Sheet:
     kind: str
     rows: Sequence[Row]
     columns: Sequence[Column]
+    title: str = ""
     empty: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One thing to show.
+
+    Attributes:
+        members: JSON-ready; what scripts get.
+        lines: What people see: a label and a text each.
+    """
+
+    members: Row
+    lines: Mapping[str, str]
+
+
 def show(sheet: Sheet, layout: str) -> None:
     """Write ``sheet`` to stdout as ``table``, ``json`` or ``csv``."""
-    {"table": _show_table, "json": _show_json, "csv": _show_csv}[layout](sheet)
+    match layout:
+        case "json":
+            _write_json({**sheet.extra, sheet.kind: list(sheet.rows)})
+        case "csv":
+            _write_csv(sheet.rows)
+        case _:
+            _print_table(sheet)
 
 
-def show_json(members: Mapping[str, Any]) -> None:
-    """Write one JSON object to stdout, with the version of its schema."""
+def show_record(record: Record, layout: str) -> None:
+    """Write ``record`` to stdout as ``table``, ``json`` or ``csv``."""
+    match layout:
+        case "json":
+            _write_json(record.members)
+        case "csv":
+            _write_csv([record.members])
+        case _:
+            _print_lines(record.lines)
+
+
+def _write_json(members: Row) -> None:
     document = {"schema_version": JSON_SCHEMA, **members}
     sys.stdout.write(json.dumps(document, indent=2, allow_nan=False) + "\n")
 
 
-def _show_json(sheet: Sheet) -> None:
-    show_json({**sheet.extra, sheet.kind: list(sheet.rows)})
-
-
-def _show_csv(sheet: Sheet) -> None:
-    flat = [_flat(row) for row in sheet.rows]
+def _write_csv(rows: Sequence[Row]) -> None:
+    flat = [_flat(row) for row in rows]
     names = list(dict.fromkeys(name for row in flat for name in row))
     text = io.StringIO()
     writer = csv.DictWriter(text, names, lineterminator="\n")
@@ -93,8 +120,10 @@ def _flat(row: Row, prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def _show_table(sheet: Sheet) -> None:
+def _print_table(sheet: Sheet) -> None:
     out = console.results()
+    if sheet.title:
+        out.print(Text(sheet.title, style="bold"))
     if not sheet.rows:
         console.messages().print(sheet.empty or f"no {sheet.kind}")
         return
@@ -109,3 +138,10 @@ def _show_table(sheet: Sheet) -> None:
     for row in sheet.rows:
         table.add_row(*(Text(column.text(row)) for column in sheet.columns))
     out.print(table)
+
+
+def _print_lines(lines: Mapping[str, str]) -> None:
+    grid = Table.grid(padding=(0, 2))
+    for label, text in lines.items():
+        grid.add_row(Text(label, style="bold"), Text(text))
+    console.results().print(grid)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from autotune.records import Trial
+from autotune.report.records import fields_text
 from autotune.report.sheet import Column, Row, Sheet
 from autotune.report.units import rate_text, time_text
 from autotune.study.events import ProblemReport, StudyReport
@@ -17,7 +16,7 @@ def summary_sheet(spec: StudySpec, report: StudyReport) -> Sheet:
         kind="problems",
         rows=[_row(spec, found) for found in report.problems],
         columns=(
-            Column("problem", lambda row: _named(row["problem"])),
+            Column("problem", lambda row: fields_text(row["problem"], ",")),
             Column("trials", lambda row: str(row["trials"]), right=True),
             Column("right", lambda row: str(row["ok"]), right=True),
             Column("best", lambda row: time_text(row["median_ns"]), right=True),
@@ -56,10 +55,6 @@ def _median_ns(trial: Trial | None) -> float | None:
     return trial.median_ns if trial else None
 
 
-def _named(fields: dict[str, Any]) -> str:
-    return ",".join(f"{name}={value}" for name, value in fields.items())
-
-
 def _speedup(row: Row) -> str:
     if not (row["median_ns"] and row["default_ns"]):
         return "–"
@@ -69,4 +64,4 @@ def _speedup(row: Row) -> str:
 def _config(row: Row) -> str:
     if row["config"] is None:
         return "none gave a right result"
-    return " ".join(f"{name}={value}" for name, value in row["config"].items())
+    return fields_text(row["config"], " ")

@@ -1,0 +1,135 @@
+"""What the database and a table hold, for people and for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autotune.dispatch import Choice
+from autotune.errors import AutotuneError
+from autotune.records import installed_kernels, load_kernel
+from autotune.report.sheet import Column, Record, Row, Sheet
+from autotune.report.units import one_line, rate_text, time_text
+from autotune.store import Context, StudySummary, TrialRow
+
+_PROBLEM = Column("problem", lambda row: fields_text(row["problem"], ","))
+_TIME = Column("time", lambda row: time_text(row["median_ns"]), right=True)
+_CONFIG = Column("configuration", lambda row: fields_text(row["config"], " "), folds=True)
+
+COLUMNS: Mapping[str, Sequence[Column]] = {
+    "best": (
+        Column("kernel", lambda row: row["kernel"]),
+        _PROBLEM,
+        Column("device", lambda row: with_recording(row["device"], row["replayed_from"])),
+        _TIME,
+        Column("spread", lambda row: f"{row['spread']:.1%}", right=True),
+        Column("rate", lambda row: rate_text(row["flop"], row["median_ns"]), right=True),
+        _CONFIG,
+        Column("row", lambda row: str(row["trial_id"]), right=True),
+    ),
+    "trials": (
+        Column("row", lambda row: str(row["trial_id"]), right=True),
+        Column("study", lambda row: row["study"]),
+        _PROBLEM,
+        Column("trial", lambda row: str(row["number"]), right=True),
+        Column("status", lambda row: row["status"]),
+        _TIME,
+        _CONFIG,
+    ),
+    "failures": (
+        Column("row", lambda row: str(row["trial_id"]), right=True),
+        Column("study", lambda row: row["study"]),
+        _PROBLEM,
+        Column("status", lambda row: row["status"]),
+        Column("message", lambda row: one_line(row["message"]), folds=True),
+        _CONFIG,
+    ),
+}
+
+
+def fields_text(fields: Mapping[str, Any], separator: str) -> str:
+    """Return ``m=1,n=2`` for the fields of a problem or a config."""
+    return separator.join(f"{name}={value}" for name, value in fields.items())
+
+
+def with_recording(device: str, recording: str) -> str:
+    """Return the device's name, and the recording that spoke for it."""
+    return f"{device} ({recording})" if recording else device
+
+
+def trials_sheet(what: str, rows: Sequence[TrialRow]) -> Sheet:
+    """Return one row for each trial; ``what`` is ``best``, ``trials`` or ``failures``."""
+    return Sheet(
+        kind="trials",
+        rows=[{**row.as_dict(), "flop": _flop(row.context)} for row in rows],
+        columns=COLUMNS[what],
+        empty="no trial matches",
+    )
+
+
+def studies_sheet(studies: Sequence[StudySummary]) -> Sheet:
+    """Return one row for each study."""
+    return Sheet(
+        kind="studies",
+        rows=[_study_row(study) for study in studies],
+        columns=(
+            Column("study", lambda row: row["name"]),
+            Column("kernel", lambda row: str(row["spec"].get("kernel", ""))),
+            Column("sampler", lambda row: row["sampler"]),
+            Column("seed", lambda row: str(row["seed"]), right=True),
+            Column("trials", lambda row: str(row["trials"]), right=True),
+            Column("ok", lambda row: str(row["ok"]), right=True),
+            Column("last trial", lambda row: (row["last_at"] or "–")[:16].replace("T", " ")),
+        ),
+        empty="the database holds no study yet",
+    )
+
+
+def choice_record(problem: Mapping[str, Any], choice: Choice) -> Record:
+    """Return what a lookup answered."""
+    evidence = choice.entry.evidence if choice.entry else None
+    members = {
+        "kernel": choice.kernel,
+        "problem": dict(problem),
+        "config": dict(choice.config),
+        "source": choice.source,
+        "reason": choice.reason,
+        "entry_problem": dict(choice.entry.problem) if choice.entry else None,
+        "evidence": evidence._asdict() if evidence else None,
+    }
+    lines = {
+        "kernel": choice.kernel,
+        "source": choice.source,
+        "reason": choice.reason,
+        "config": fields_text(choice.config, " "),
+    }
+    if evidence:
+        lines["time"] = f"{time_text(evidence.time_ns)} (spread {evidence.spread:.1%})"
+        lines["row"] = f"{evidence.row_id} of study {evidence.study}"
+    return Record(members=members, lines=lines)
+
+
+def _study_row(study: StudySummary) -> Row:
+    return {
+        "id": study.id,
+        "name": study.name,
+        "sampler": study.sampler,
+        "seed": study.seed,
+        "contexts": study.contexts,
+        "trials": study.trials,
+        "ok": study.ok,
+        "created_at": study.created_at.isoformat(),
+        "last_at": study.last_at.isoformat() if study.last_at else None,
+        "spec": dict(study.spec),
+    }
+
+
+def _flop(context: Context) -> int | None:
+    """Return the problem's FLOP if its kernel is installed: a file is not run for a report."""
+    if context.kernel_ref not in installed_kernels():
+        return None
+    try:
+        kernel = load_kernel(context.kernel_ref)
+        return kernel.cost(kernel.problem_type.parse(context.problem.as_dict())).flop
+    except AutotuneError:  # the kernel has changed since
+        return None

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autotune.report.units import duration_text, one_line, rate_text, size_text, time_text
+
+
+@pytest.mark.parametrize(
+    ("time_ns", "text"),
+    [
+        (None, "–"),
+        (0.4, "0.40 ns"),
+        (999.96, "1000 ns"),
+        (12_345, "12.3 µs"),
+        (1_234_000, "1.23 ms"),
+        (2e9, "2.00 s"),
+    ],
+)
+def test_a_time_has_three_digits_and_a_unit(time_ns, text):
+    assert time_text(time_ns) == text
+
+
+@pytest.mark.parametrize(
+    ("flop", "time_ns", "text"),
+    [
+        (2 * 4096**3, 196_000.0, "701 TFLOP/s"),
+        (2_000_000, 1_000_000.0, "2.00 GFLOP/s"),
+        (0, 5.0, ""),
+        (10, None, ""),
+    ],
+)
+def test_a_rate_is_told_only_where_there_is_one(flop, time_ns, text):
+    assert rate_text(flop, time_ns) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.2, "0 s"),
+        (59.6, "1 min 00 s"),
+        (80, "1 min 20 s"),
+        (3599.7, "1 h 00 min"),
+        (7500, "2 h 05 min"),
+    ],
+)
+def test_a_duration_never_shows_sixty_of_anything(seconds, text):
+    assert duration_text(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0 B"), (1024, "1.00 KiB"), (139 * 2**30, "139 GiB")]
+)
+def test_a_size_uses_binary_units(size, text):
+    assert size_text(size) == text
+
+
+def test_one_line_is_the_first_that_says_something():
+    assert one_line("\n\n  error: no\n more\n") == "error: no"
+    assert one_line("\x1b[31mred\x07") == " [31mred "
+    assert one_line("") == ""
+
+
+@given(st.text(), st.integers(1, 200))
+def test_one_line_always_fits_and_prints(text, width):
+    line = one_line(text, width)
+    assert len(line) <= width
+    assert line.isprintable()
