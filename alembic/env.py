@@ -7,10 +7,9 @@ from typing import Any
 from alembic import context
 from sqlalchemy import Connection
 
-from autotune.store import connect_for_migration, default_url
+from autotune.store import default_url
+from autotune.store.migrate import VERSION_TABLE, connect_for_migration
 from autotune.store.models import Base
-
-VERSION_TABLE = "autotune_alembic_version"  # other tools keep their own in the same file
 
 
 def _ours(

@@ -210,12 +210,12 @@ def _create_trial() -> None:
 
 def _measurement_columns() -> list[sa.Column]:
     return [
-        sa.Column("median_ns", sa.Float(), nullable=True),
-        sa.Column("spread", sa.Float(), nullable=True),
+        sa.Column("median_ns", sa.Double(), nullable=True),
+        sa.Column("spread", sa.Double(), nullable=True),
         sa.Column("samples_ns", sa.JSON(), nullable=True),
         sa.Column("launches_per_sample", sa.Integer(), nullable=True),
         sa.Column("sm_clock_mhz", sa.Integer(), nullable=True),
-        sa.Column("power_w", sa.Float(), nullable=True),
+        sa.Column("power_w", sa.Double(), nullable=True),
         sa.Column("temperature_c", sa.Integer(), nullable=True),
     ]
 

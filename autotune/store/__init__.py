@@ -8,7 +8,6 @@ from autotune.store.frame import to_dataframe
 from autotune.store.migrate import (
     Upgraded,
     check,
-    connect_for_migration,
     current,
     downgrade,
     head,
@@ -28,7 +27,6 @@ __all__ = [
     "TrialRow",
     "Upgraded",
     "check",
-    "connect_for_migration",
     "copy_file",
     "current",
     "default_url",

@@ -22,6 +22,7 @@ from autotune.records import Toolchain as ToolchainRecord
 from autotune.store.context import Context, StoredProblem
 
 SAMPLE_DIGITS = 3  # of a nanosecond: finer than any timer, and short in JSON
+MESSAGE_CHARACTERS = 8000  # compilers can write megabytes; the first lines say what is wrong
 
 
 def moment(when: datetime) -> str:
@@ -34,12 +35,14 @@ def storable(trial: Trial) -> Trial:
 
     Samples are rounded to 0.001 ns. A sample that is no positive number, or an ``ok`` without
     samples, makes the trial a ``bad_measurement``: statistics of such samples mean nothing.
+    A message keeps its first 8,000 characters, without those that a database cannot hold.
     """
     fault = _measurement_fault(trial)
     if fault:
         return dataclasses.replace(
             trial, status=Status.BAD_MEASUREMENT, measurement=None, message=fault
         )
+    trial = dataclasses.replace(trial, message=_clean(trial.message))
     if trial.measurement is None:
         return trial
     power_w = trial.measurement.power_w
@@ -49,6 +52,13 @@ def storable(trial: Trial) -> Trial:
         power_w=power_w if power_w is not None and math.isfinite(power_w) else None,
     )
     return dataclasses.replace(trial, measurement=measurement)
+
+
+def _clean(message: str) -> str:
+    kept = message[:MESSAGE_CHARACTERS].encode("utf-8", "replace").decode()
+    cut = len(message) - MESSAGE_CHARACTERS
+    ending = f"\n… {cut} more characters" if cut > 0 else ""
+    return kept.replace("\0", "") + ending
 
 
 def _measurement_fault(trial: Trial) -> str:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from autotune.store.faults import translated
 from autotune.store.url import sqlite_path
 
 BUSY_S = 60.0
+_RETRY_S = 0.05
 _WRITERS = 7218651931  # any number that no other program takes as its advisory lock
 
 _dumps = partial(json.dumps, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -35,7 +38,8 @@ def writer_engine(url: URL) -> Engine:
         if engine.dialect.name == "postgresql":
             event.listen(engine, "begin", _queue_as_writer)
         return engine
-    engine = _sqlite_engine(url, _sqlite_uri(path, "rwc"))
+    engine = _sqlite_engine(url, lambda: _sqlite_uri(path, "rwc"))
+    event.listen(engine, "connect", _use_wal)
     event.listen(engine, "begin", _begin_immediate)
     return engine
 
@@ -51,7 +55,9 @@ def reader_engine(url: URL, *, immutable: bool = False) -> Engine:
     path = sqlite_path(url)
     if path is None:
         return _server_engine(url).execution_options(postgresql_readonly=True)
-    engine = _sqlite_engine(url, _sqlite_uri(path, _reading_mode(path, immutable=immutable)))
+    engine = _sqlite_engine(
+        url, lambda: _sqlite_uri(path, _reading_mode(path, immutable=immutable))
+    )
     event.listen(engine, "connect", _refuse_writes)
     event.listen(engine, "begin", _begin)
     return engine
@@ -74,10 +80,10 @@ def _sqlite_uri(path: Path, mode: str) -> str:
     return f"file:{quote(str(path))}?mode={mode}"
 
 
-def _sqlite_engine(url: URL, uri: str) -> Engine:
+def _sqlite_engine(url: URL, uri: Callable[[], str]) -> Engine:
     def connect() -> sqlite3.Connection:
         return sqlite3.connect(
-            uri, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+            uri(), uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False
         )
 
     with translated(url):
@@ -94,6 +100,20 @@ def _server_engine(url: URL) -> Engine:
 def _set_pragmas(connection: Any, _entry: ConnectionPoolEntry) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def _use_wal(connection: Any, _entry: ConnectionPoolEntry) -> None:
+    """Switch the file to WAL, once for all. SQLite does not wait for a writer here: wait."""
+    deadline = time.monotonic() + BUSY_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > deadline:
+                raise
+            time.sleep(_RETRY_S)
+        else:
+            return
 
 
 def _refuse_writes(connection: Any, _entry: ConnectionPoolEntry) -> None:

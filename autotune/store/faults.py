@@ -35,6 +35,8 @@ def translated(url: URL) -> Iterator[None]:
         yield
     except (DBAPIError, sqlite3.Error) as error:
         raise _of_driver(url, error) from error
+    except UnicodeError as error:
+        raise StoreError(f"{shown(url)}: cannot store text that is not Unicode: {error}") from None
     except NoSuchModuleError:
         raise StoreError(
             f"{shown(url)}: no database is called {url.drivername!r}",

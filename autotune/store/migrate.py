@@ -21,7 +21,14 @@ from autotune.store.copy import copy_file
 from autotune.store.engine import BUSY_S, reader_engine, writer_engine
 from autotune.store.faults import translated
 from autotune.store.models import Base
-from autotune.store.url import make_folder, parse_url, shown, sqlite_path
+from autotune.store.url import (
+    make_folder,
+    parse_url,
+    refuse_folder,
+    require_file,
+    shown,
+    sqlite_path,
+)
 
 VERSION_TABLE = "autotune_alembic_version"  # other tools keep their own in the same database
 
@@ -122,19 +129,6 @@ def connect_for_migration(url: str) -> Iterator[Connection]:
         yield connection
 
 
-def require_file(url: URL) -> None:
-    """Raise ``StoreError`` if ``url`` names an SQLite file that is not there."""
-    path = sqlite_path(url)
-    if path is None or path.is_file():
-        return
-    if path.is_dir():
-        raise StoreError(f"{shown(url)} is a folder, not a database", hint="name a file in it")
-    raise StoreError(
-        f"there is no database at {shown(url)}",
-        hint="run 'autotune tune STUDY.toml' first, or name another with --db",
-    )
-
-
 def require_head(url: URL, found: str) -> None:
     """Raise ``SchemaOutOfDate`` unless ``found`` is the newest revision."""
     if found == head():
@@ -161,7 +155,7 @@ def _migrating(url: URL) -> Iterator[Connection]:
     try:
         with translated(url), _alone(url, path), engine.connect() as connection:
             if path is not None:
-                _prepare_file(connection)
+                _allow_table_rebuilds(connection)
             with connection.begin():
                 yield connection
                 if path is not None:
@@ -176,9 +170,8 @@ def _alone(url: URL, path: Path | None) -> Iterator[None]:
     if path is None:
         yield
         return
+    refuse_folder(url)
     make_folder(path)
-    if path.is_dir():
-        raise StoreError(f"{shown(url)} is a folder, not a database", hint="name a file in it")
     try:
         lock = FileLock(path.with_name(f"{path.name}.lock"), timeout=BUSY_S)
         lock.acquire()
@@ -193,12 +186,16 @@ def _alone(url: URL, path: Path | None) -> Iterator[None]:
         lock.release()
 
 
-def _prepare_file(connection: Connection) -> None:
-    """Set what SQLite refuses to change inside a transaction."""
+def _allow_table_rebuilds(connection: Connection) -> None:
+    """Let a table be replaced while others and views refer to it.
+
+    SQLite refuses to change the enforcement of foreign keys inside a transaction, and by
+    default checks every view as soon as the new table gets the old one's name.
+    """
     raw = connection.connection.dbapi_connection
     assert isinstance(raw, sqlite3.Connection)
-    raw.execute("PRAGMA journal_mode = WAL")
     raw.execute("PRAGMA foreign_keys = OFF")
+    raw.execute("PRAGMA legacy_alter_table = ON")
 
 
 def _check_references(url: URL, connection: Connection) -> None:

@@ -21,7 +21,7 @@ from autotune.store.engine import reader_engine, writer_engine
 from autotune.store.faults import translated
 from autotune.store.parts import config_id, context_id, find_context
 from autotune.store.rows import EVERYTHING, Filter, StoredContext, StudySummary, TrialRow
-from autotune.store.url import parse_url, shown, sqlite_path
+from autotune.store.url import parse_url, refuse_folder, require_file, shown, sqlite_path
 
 _Answer = TypeVar("_Answer")
 
@@ -54,8 +54,7 @@ class Store:
             StoreError: There is no such database, or it cannot be opened.
         """
         parsed = parse_url(url)
-        if read_only:
-            migrate.require_file(parsed)
+        (require_file if read_only else refuse_folder)(parsed)
         reader = reader_engine(parsed, immutable=immutable and read_only)
         store = cls(parsed, reader=reader, writer=None if read_only else writer_engine(parsed))
         try:

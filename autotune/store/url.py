@@ -50,6 +50,24 @@ def sqlite_path(url: URL) -> Path | None:
     return Path(url.database or "") if _is_sqlite(url) else None
 
 
+def refuse_folder(url: URL) -> None:
+    """Raise ``StoreError`` if an SQLite URL names a folder."""
+    path = sqlite_path(url)
+    if path is not None and path.is_dir():
+        raise StoreError(f"{shown(url)} is a folder, not a database", hint="name a file in it")
+
+
+def require_file(url: URL) -> None:
+    """Raise ``StoreError`` if an SQLite URL names a file that is not there."""
+    refuse_folder(url)
+    path = sqlite_path(url)
+    if path is not None and not path.is_file():
+        raise StoreError(
+            f"there is no database at {shown(url)}",
+            hint="run 'autotune tune STUDY.toml' first, or name another with --db",
+        )
+
+
 def make_folder(path: Path) -> None:
     """Make the folder of the default database; any other must be there already.
 

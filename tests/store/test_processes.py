@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import store_samples as samples
+
+from autotune.errors import StoreError
+from autotune.store import Store
+
+PROCESSES = 8
+
+
+def writer(url, study, count, **options):
+    script = str(Path(__file__).with_name("writer_process.py"))
+    return subprocess.Popen(
+        [sys.executable, script, url, study, str(count)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+class Watcher(threading.Thread):
+    """Reads all the while, and once holds the write lock as a person at a prompt would."""
+
+    def __init__(self, path, url):
+        super().__init__()
+        self.path, self.url = path, url
+        self.stop = threading.Event()
+        self.errors, self.reads = [], 0
+
+    def run(self):
+        try:
+            while not self.stop.is_set():
+                with Store.open(self.url, read_only=True) as store:
+                    assert store.best() is not None
+                    store.studies()
+                self.reads += 1
+                time.sleep(0.02)
+        except Exception as error:
+            self.errors.append(error)
+
+    def hold_the_write_lock(self, seconds):
+        with closing(sqlite3.connect(self.path, isolation_level=None, timeout=60)) as raw:
+            raw.execute("BEGIN IMMEDIATE")
+            time.sleep(seconds)
+            raw.execute("COMMIT")
+
+
+@pytest.mark.parametrize("rows", [40, pytest.param(200, marks=pytest.mark.slow)])
+def test_eight_writers_a_reader_and_a_held_lock(path, url, rows):
+    writers = [writer(url, f"study {i}", rows) for i in range(PROCESSES)]  # all start cold
+    assert writers[0].stdout.readline() == "0\n"
+    watcher = Watcher(path, url)
+    watcher.start()
+    watcher.hold_the_write_lock(3)
+    ended = [(process.communicate()[1], process.returncode) for process in writers]
+    watcher.stop.set()
+    watcher.join()
+    assert ended == [("", 0)] * PROCESSES
+    assert watcher.errors == []
+    assert watcher.reads > 1
+    with Store.open(url, read_only=True) as store:
+        found = [(row.study, row.trial.number) for row in store.rows()]
+    assert len(found) == len(set(found)) == PROCESSES * rows
+
+
+def test_killed_at_once_and_nothing_is_lost(url):
+    process = writer(url, "first", 100)
+    for _ in range(57):
+        said = int(process.stdout.readline())
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    with Store.open(url) as store:
+        study = store.begin_study("first", **samples.STUDY)
+        numbers = [trial.number for trial in store.trials(study, samples.context())]
+        assert numbers == list(range(len(numbers)))
+        assert len(numbers) > said >= 56
+        if len(numbers) < 100:
+            store.record(study, samples.context(), samples.ok(len(numbers)))
+
+
+def test_a_file_size_limit_stops_the_study_and_earlier_rows_stay(url):
+    limit = 2_000_000
+
+    def confine():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    process = writer(url, "first", 5000, preexec_fn=confine)
+    out, err = process.communicate()
+    assert process.returncode == 1
+    assert "StoreError" in err
+    assert "the disk is full or a size limit is reached" in err
+    said = len(out.splitlines())
+    with Store.open(url, read_only=True) as store:
+        assert [row.trial.number for row in store.rows()] == list(range(said))
+    assert said > 40
+
+
+def limited(store, extra_pages):
+    """Let the writer's connection use only ``extra_pages`` more pages: SQLite's own full disk."""
+    with store._writer.connect() as connection:
+        raw = connection.connection.dbapi_connection
+        [pages] = raw.execute("PRAGMA page_count").fetchone()
+        raw.execute(f"PRAGMA max_page_count = {pages + extra_pages}")
+
+
+def test_a_full_disk_is_said_and_the_study_goes_on_when_there_is_room(store, study):
+    written = 0
+    limited(store, 8)
+    with pytest.raises(StoreError, match="disk full") as raised:
+        for number in range(10_000):
+            store.record(study, samples.context(), samples.ok(number))
+            written += 1
+    assert "every earlier row is safe" in raised.value.hint
+    assert written > 0
+    assert len(store.trials(study, samples.context())) == written
+    limited(store, 100)
+    store.record(study, samples.context(), samples.ok(written))
+    assert len(store.trials(study, samples.context())) == written + 1
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=768k", "tmpfs", str(folder)],
+        capture_output=True,
+        check=False,
+    )
+    if mounted.returncode:
+        pytest.skip("a small file system can only be mounted by root")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_really_full_disk(small_disk):
+    url = f"sqlite:///{small_disk}/results.db"
+    with Store.open(url) as store:
+        study = store.begin_study("first", **samples.STUDY)
+        store.record(study, samples.context(), samples.ok(0))
+        with pytest.raises(StoreError, match="disk full"):
+            for number in range(1, 10_000):
+                store.record(study, samples.context(), samples.ok(number))
+        assert len(store.trials(study, samples.context())) == number
+    with Store.open(url, read_only=True) as store:
+        assert len(store.rows()) == number
+
+
+def test_a_disk_too_full_for_a_new_database(small_disk):
+    with (small_disk / "filler").open("wb") as filler, pytest.raises(OSError, match="No space"):
+        filler.write(bytes(1 << 20))
+    with pytest.raises(StoreError, match="disk full"):
+        Store.open(f"sqlite:///{small_disk}/results.db")
