@@ -67,6 +67,8 @@ class Nvrtc:
 
     def compile(self, unit: SourceUnit, arch: str) -> Compiled | Failure:
         """Compile ``unit`` to a cubin for ``arch``, such as ``sm_90a``."""
+        if not arch.startswith("sm_"):
+            return compile_error(f"architecture {arch!r} has no cubin; name one such as sm_90a")
         system = cuda_header_dirs() if scan(unit).system else ()
         folders = [f"--include-path={folder}" for folder in (*own_dirs(unit), *system)]
         image, log = _compile(unit, [*self.options(unit, arch), *folders])

@@ -120,7 +120,7 @@ class CompilePool:
     def _enqueue(self, key: str, recipe: Recipe) -> Future[Binary | Failure]:
         future: Future[Binary | Failure] = Future()
         if self._closing:
-            future.cancel()
+            _cancel(future)
             return future
         self._in_flight[key] = future
         self._jobs.put(_Job(key=key, recipe=recipe, future=future))
@@ -131,7 +131,7 @@ class CompilePool:
         try:
             while (job := self._jobs.get()) is not None:
                 if self._closing:
-                    job.future.cancel()
+                    _cancel(job.future)
                 elif job.future.set_running_or_notify_cancel():
                     self._finish(job.future, worker, job.recipe)
                 with self._lock:
@@ -179,6 +179,11 @@ def serve_compiles(compiler: Compiler, arch: str, scratch: str) -> Callable[[Sou
 
 def _failed(status: Status, message: str) -> Timed:
     return Timed(outcome=Failure(status=status, message=message), compile_ns=0)
+
+
+def _cancel(future: Future[Binary | Failure]) -> None:
+    future.cancel()
+    future.set_running_or_notify_cancel()  # else ``concurrent.futures.wait`` never hears of it
 
 
 def _done(outcome: Binary | Failure) -> Future[Binary | Failure]:

@@ -124,7 +124,7 @@ class Scanner:
             self._follow(text, where=str(path), beside=path.parent)
 
     def _follow(self, text: bytes, *, where: str, beside: Path | None) -> None:
-        for include in includes(text):
+        for include in includes(text, strict=self._strict):
             if self._generated is not None and include.name == self._generated[0]:
                 self._enter_generated(*self._generated)
                 continue
@@ -163,9 +163,14 @@ class Scanner:
 
 
 @lru_cache(maxsize=2048)
-def includes(text: bytes) -> tuple[Include, ...]:
-    """Return the include directives of a source text, in order."""
-    plain = _TOKEN.sub(_without_prose, _SPLICE.sub(b"", text))
+def includes(text: bytes, *, strict: bool = True) -> tuple[Include, ...]:
+    """Return the include directives of a source text, in order.
+
+    Comments and raw strings are left out if ``strict``; else they may add to the list.
+    """
+    plain = _SPLICE.sub(b"", text)
+    if strict:
+        plain = _TOKEN.sub(_without_prose, plain)
     return tuple(_include(*match.groups()) for match in _DIRECTIVE.finditer(plain))
 
 
