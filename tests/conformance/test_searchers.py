@@ -1,0 +1,132 @@
+"""What every sampler promises, run over all of them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from autotune.records import Config, Status
+from autotune.search import SAMPLERS, make_searcher
+from autotune.space import Constraint, Parameter, Space
+
+SPACE = Space(
+    (
+        Parameter("tile", (16, 32, 64, 128)),
+        Parameter("stages", (1, 2, 3, 4)),
+        Parameter("loads", ("sync", "async", "bulk", "none"), ordered=False),
+        Parameter("raster", ("along_m", "along_n"), ordered=False),
+    ),
+    (Constraint("stages", lambda tile, stages: "too big" if tile * stages > 256 else None),),
+)
+VALID = list(SPACE)
+CUBE = Space(tuple(Parameter(name, (1, 2, 3, 4)) for name in "abc"))
+
+pytestmark = pytest.mark.parametrize("name", SAMPLERS)
+
+
+def _time_ns(config: Config) -> float:
+    return 1000.0 + 7 * abs(config["tile"] - 64) + 50 * abs(config["stages"] - 3)
+
+
+def _run(searcher, trials, outcome=lambda config: (Status.OK, _time_ns(config))):
+    asked = []
+    for _ in range(trials):
+        config = searcher.ask()
+        if config is None:
+            break
+        asked.append(config)
+        searcher.tell(config, *outcome(config))
+    return asked
+
+
+def _make(name, *, space=SPACE, valid=VALID, seed=3):
+    return make_searcher(name, space=space, valid=valid, seed=seed)
+
+
+def test_64_points_give_64_distinct_configs_and_then_a_clean_end(name):
+    searcher = _make(name, space=CUBE, valid=list(CUBE))
+    asked = _run(searcher, 64, lambda config: (Status.OK, float(config["a"])))
+    assert sorted(asked, key=str) == sorted(CUBE, key=str)
+    assert searcher.ask() is None
+    assert searcher.ask() is None
+
+
+def test_configs_that_wait_for_their_answer_are_not_asked_again(name):
+    searcher = _make(name)
+    waiting = []
+    while (config := searcher.ask()) is not None:
+        waiting.append(config)
+        if len(waiting) % 5 == 0:  # answers come late, and in another order
+            for done in reversed(waiting[-5:]):
+                searcher.tell(done, Status.OK, _time_ns(done))
+    assert len(waiting) == len(set(waiting)) == len(VALID)
+    assert set(waiting) == set(VALID)
+
+
+def test_nothing_told_at_all_still_visits_every_config(name):
+    searcher = _make(name)
+    assert {searcher.ask() for _ in VALID} == set(VALID)
+    assert searcher.ask() is None
+
+
+def test_one_seed_gives_one_order(name):
+    assert _run(_make(name), 40) == _run(_make(name), 40)
+
+
+def test_a_searcher_told_the_rows_goes_on_as_if_never_interrupted(name):
+    whole = _run(_make(name), 45)
+    resumed = _make(name)
+    for config in whole[:30]:
+        resumed.tell(config, Status.OK, _time_ns(config))
+    assert _run(resumed, 15) == whole[30:]
+
+
+def test_history_is_not_asked_again_and_strangers_in_it_are_ignored(name):
+    searcher = _make(name)
+    removed_value = Config(tile=192, stages=1, loads="sync", raster="along_m")
+    renamed = Config(tile=64, depth=1, loads="sync", raster="along_m")
+    not_valid = Config(tile=128, stages=4, loads="sync", raster="along_m")
+    for stranger in (removed_value, renamed, not_valid, Config()):
+        searcher.tell(stranger, Status.OK, 1.0)
+    for config in VALID[::2]:
+        searcher.tell(config, Status.OK, _time_ns(config))
+    assert set(_run(searcher, len(VALID))) == set(VALID[1::2])
+
+
+@pytest.mark.parametrize("time_ns", [math.nan, math.inf, -math.inf, None])
+def test_a_time_that_is_not_finite_is_a_failure_and_never_the_best(name, time_ns):
+    def outcome(config):
+        return (Status.OK, time_ns if config["loads"] == "none" else _time_ns(config))
+
+    def failing(config):
+        status = Status.CRASHED if config["loads"] == "none" else Status.OK
+        return (status, _time_ns(config))
+
+    assert _run(_make(name), 60, outcome) == _run(_make(name), 60, failing)
+
+
+def test_every_status_can_be_told(name):
+    searcher = _make(name)
+    statuses = [*Status] * 4
+    asked = _run(searcher, len(statuses), lambda config: (statuses[len(str(config)) % 13], 5.0))
+    assert len(set(asked)) == len(statuses)
+
+
+def test_a_space_where_everything_fails_is_still_exhausted(name):
+    assert len(set(_run(_make(name), 999, lambda _: (Status.COMPILE_ERROR, None)))) == len(VALID)
+
+
+def test_a_config_told_twice_counts_once(name):
+    once, twice = _make(name), _make(name)
+    for searcher, times in ((once, 1), (twice, 2)):
+        for config in VALID[:20]:
+            for _ in range(times):
+                searcher.tell(config, Status.OK, _time_ns(config))
+    assert _run(once, 20) == _run(twice, 20)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_space_with_nothing_to_choose_ends_cleanly(name, count):
+    searcher = _make(name, valid=VALID[:count])
+    assert _run(searcher, 5) == VALID[:count]

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from autotune.errors import InvalidInput
+from autotune.records import Config, Kernel, installed_kernels, load_kernel
+
+KERNEL_FILE = """
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.records import Config, Cost, Kernel, Launch, Operand, Problem, SourceUnit, Tolerance
+from autotune.space import Parameter, Space
+
+
+@dataclass(frozen=True)
+class Length(Problem):
+    n: int
+
+
+class Scale(Kernel):
+    name = "scale"
+    problem_type = Length
+
+    def space(self, problem, target):
+        return Space((Parameter("block", (64, 128)),))
+
+    def default(self, problem, target):
+        return Config(block=64)
+
+    def unit(self, problem, config, target):
+        return SourceUnit(language="cuda", main=Path("scale.cu"), header="", entry="scale")
+
+    def launch(self, problem, config, target):
+        return Launch(grid=(1, 1, 1), block=(64, 1, 1), shared_bytes=0, arguments=("x",))
+
+    def operands(self, problem):
+        return (Operand(name="x", dtype="fp32", shape=(problem.n,), output=True),)
+
+    def reference(self, problem, inputs, xp):
+        return {"x": xp.zeros(problem.n)}
+
+    def tolerance(self, problem):
+        return Tolerance(relative=0.0, absolute=0.0)
+
+    def cost(self, problem):
+        return Cost(flop=0, bytes=4 * problem.n)
+
+
+class NotAKernel:
+    pass
+"""
+
+
+@pytest.fixture
+def kernel_file(tmp_path):
+    path = tmp_path / "scale.py"
+    path.write_text(KERNEL_FILE)
+    return path
+
+
+def test_a_kernel_is_loaded_from_a_python_file(kernel_file):
+    kernel = load_kernel(f"{kernel_file}:Scale")
+    problem = kernel.problem_type.parse({"n": "8"})
+    assert list(kernel.space(problem, None)) == [Config(block=64), Config(block=128)]
+
+
+def test_a_file_loaded_twice_is_one_module(kernel_file):
+    reference = f"{kernel_file}:Scale"
+    assert type(load_kernel(reference)) is type(load_kernel(reference))
+
+
+def test_installed_kernels_are_found_by_name():
+    assert "gemm" in installed_kernels()
+    kernel = load_kernel("gemm")
+    assert isinstance(kernel, Kernel)
+    assert kernel.name == "gemm"
+
+
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [
+        ("gem", "no kernel named 'gem'; installed: gemm"),
+        ("{folder}/none.py:Scale", "does not exist"),
+        ("{folder}/scale.py:Scal", "has no class 'Scal'"),
+        ("{folder}/scale.py:NotAKernel", "is not a subclass of autotune.records.Kernel"),
+        ("{folder}/scale.py:Path", "is not a subclass of autotune.records.Kernel"),
+        ("{folder}/notes.txt:Scale", "is not a Python file"),
+    ],
+)
+def test_what_cannot_be_loaded_is_refused_in_one_line(kernel_file, reference, words):
+    (kernel_file.parent / "notes.txt").write_text("class Scale: ...")
+    with pytest.raises(InvalidInput, match=words):
+        load_kernel(reference.format(folder=kernel_file.parent))
+
+
+def test_a_file_that_fails_to_load_leaves_no_half_module_behind(tmp_path):
+    path = tmp_path / "broken.py"
+    path.write_text("import this_module_does_not_exist\n")
+    before = set(sys.modules)
+    with pytest.raises(ModuleNotFoundError):
+        load_kernel(f"{path}:Scale")
+    assert not {name for name in set(sys.modules) - before if "autotune_kernel_" in name}
+    path.write_text(KERNEL_FILE)
+    assert load_kernel(f"{path}:Scale").name == "scale"

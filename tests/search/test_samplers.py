@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from statistics import median
+
+import pytest
+
+from autotune.records import Status
+from autotune.search import make_searcher
+from autotune.space import Constraint, Parameter, Space
+
+SPACE = Space(
+    (
+        *(Parameter(name, (1, 2, 3, 4, 5, 6)) for name in ("m", "n", "k")),
+        Parameter("copy", ("a", "b", "c"), ordered=False),
+        Parameter("swizzle", ("x", "y"), ordered=False),
+    ),
+    (Constraint("area", lambda m, n: "too big" if m * n > 20 else None),),
+)
+VALID = list(SPACE)
+SEEDS = range(5)
+
+
+def _time_ns(config):
+    bowl = (config["m"] - 4) ** 2 + (config["n"] - 3) ** 2 + (config["k"] - 5) ** 2
+    return 1000.0 + 100 * bowl + 300 * (config["copy"] != "b") + 150 * (config["swizzle"] != "y")
+
+
+def _found(name, seed, trials, outcome=lambda config: (Status.OK, _time_ns(config))):
+    searcher = make_searcher(name, space=SPACE, valid=VALID, seed=seed)
+    asked = []
+    for _ in range(trials):
+        asked.append(searcher.ask())
+        searcher.tell(asked[-1], *outcome(asked[-1]))
+    return asked
+
+
+def test_exhaustive_keeps_the_order_of_the_space():
+    assert _found("exhaustive", 1, 50) == VALID[:50]
+
+
+def test_random_depends_on_the_seed_and_not_on_the_answers():
+    fails = _found("random", 1, 50, lambda _: (Status.CRASHED, None))
+    assert _found("random", 1, 50) == fails
+    assert _found("random", 2, 50) != fails
+
+
+@pytest.mark.parametrize("name", ["tpe", "local"])
+def test_what_learns_gets_far_nearer_to_the_best_than_chance(name):
+    def best(sampler):
+        runs = [_found(sampler, seed, 60) for seed in SEEDS]
+        return median(min(map(_time_ns, run)) for run in runs)
+
+    assert best(name) - 1000 < (best("random") - 1000) / 2
+
+
+def test_tpe_turns_away_from_what_fails():
+    def outcome(config):
+        return (Status.RUNTIME_ERROR, None) if config["copy"] == "b" else (Status.OK, 2000.0)
+
+    tried = [c for seed in SEEDS for c in _found("tpe", seed, 60, outcome)[30:]]
+    chance = sum(c["copy"] == "b" for c in VALID) / len(VALID)
+    assert sum(c["copy"] == "b" for c in tried) / len(tried) < chance / 2
+
+
+def test_tpe_finds_the_few_that_run_where_nearly_everything_fails():
+    def runs(config):
+        return config["copy"] == "c" and config["k"] >= 5
+
+    def outcome(config):
+        return (Status.OK, _time_ns(config)) if runs(config) else (Status.COMPILE_ERROR, None)
+
+    def hits(name):
+        return sum(runs(config) for seed in SEEDS for config in _found(name, seed, 100, outcome))
+
+    assert hits("tpe") > 2 * hits("random")
+
+
+def test_tpe_spreads_a_batch_instead_of_filling_one_corner():
+    searcher = make_searcher("tpe", space=SPACE, valid=VALID, seed=0)
+    for config in VALID[::20]:
+        searcher.tell(config, Status.OK, _time_ns(config))
+    batch = [searcher.ask() for _ in range(12)]
+    assert len(set(batch)) == 12
+    assert len({(c["m"], c["n"], c["k"]) for c in batch}) > 4
+
+
+def test_local_search_asks_the_neighbours_of_the_fastest():
+    searcher = make_searcher("local", space=SPACE, valid=VALID, seed=0)
+    centre = VALID[200]
+    searcher.tell(centre, Status.OK, 1.0)
+    neighbour = searcher.ask()
+    assert sum(neighbour[name] != value for name, value in centre.items()) == 1
+
+
+def test_local_search_restarts_elsewhere_once_the_neighbourhood_is_spent():
+    space = Space((Parameter("x", tuple(range(100))),))
+    searcher = make_searcher("local", space=space, valid=list(space), seed=0)
+    asked = []
+    for _ in range(30):
+        config = searcher.ask()
+        asked.append(config["x"])
+        searcher.tell(config, Status.OK, 1000.0 + len(asked))  # the first stays the fastest
+    near = [x for x in asked[1:] if abs(x - asked[0]) <= 2]
+    assert sorted(near) == sorted(asked[1:5])
+    assert max(asked) - min(asked) > 50
