@@ -17,10 +17,16 @@ MESSAGE_CHARS = 4000
 
 # What such an option adds to the binary is not in the unit, so that no key could cover it.
 _UNKEYABLE = re.compile(
-    r"@|-I|-L|-B|-o$|-iquote|-isystem|-idirafter|-imacros|-fplugin|-wrapper|-x$"
-    r"|-{1,2}(include|include-path|pre-include|options-file|sysroot|specs|library-path)\b"
-    r"|-{1,2}(arch|gpu-architecture|pch|create-pch|use-pch|pch-dir|device-c|dc|rdc)\b"
-    r"|-{1,2}relocatable-device-code\b|-m(arch|tune|cpu)=native$"
+    r"""
+    [^-] | -[ILB] | -[ox]$                                    # files and folders by name
+    | -W[alp], | -X(linker|preprocessor|assembler|clang)\b    # whatever another program reads
+    | -i(quote|system|dirafter|macros) | -fplugin | -wrapper
+    | --?(include|include-path|pre-include|options-file|library-path|sysroot|specs)\b
+    | --?(pch|create-pch|use-pch|pch-dir)\b
+    | --?(arch|gpu-architecture)\b | -m(arch|tune|cpu)=native$  # the architecture is explicit
+    | --?(dc|rdc|device-c|relocatable-device-code)\b          # gives no cubin
+    """,
+    re.VERBOSE,
 )
 _MISSING_HEADER = re.compile(
     r"could not open source file \"([^\"]+)\"|cannot open source file \"([^\"]+)\""
@@ -101,7 +107,8 @@ def checked_options(options: tuple[str, ...], where: object) -> tuple[str, ...]:
             raise InvalidInput(
                 f"{where}: option {option!r} cannot be used: the key of a binary would not "
                 "cover what it brings in",
-                hint="list folders of headers in include_dirs; name an architecture, not 'native'",
+                hint="write an option and its value as one word, and folders of headers in "
+                "include_dirs; name an architecture, not 'native'",
             )
     return options
 

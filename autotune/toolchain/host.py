@@ -68,8 +68,9 @@ class HostCompiler:
     def options(self, unit: SourceUnit, arch: str) -> tuple[str, ...]:
         """Return the options in order: of two that disagree, the last one holds."""
         del arch
-        given = checked_options(self.command[1:], "CXX")
-        return (*given, *FIXED, *checked_options(unit.options, unit.main))
+        flags = tuple(word for word in self.command[1:] if word.startswith("-"))
+        checked_options(flags, "CXX")  # the other words are programs: CXX="ccache g++"
+        return (*self.command[1:], *FIXED, *checked_options(unit.options, unit.main))
 
     def system_headers(self, sources: Sources) -> Mapping[str, str]:
         """Return nothing: the compiler ships its library, and ``toolchain`` names libc."""

@@ -74,8 +74,6 @@ def scan(unit: SourceUnit) -> Sources:
         InvalidInput: A file is missing, or a directive does not spell out what it reads.
     """
     scanner = Scanner(own_dirs(unit), generated=(unit.header_name, unit.header))
-    if not unit.main.is_file():
-        raise InvalidInput(f"source file '{unit.main}' does not exist")
     scanner.enter(unit.main.name, unit.main.absolute())
     return scanner.found()
 
@@ -114,7 +112,7 @@ class Scanner:
 
     def enter(self, name: str, path: Path) -> None:
         """Take up the file at ``path``, spelled ``name``, and all that it includes."""
-        text = path.read_bytes()
+        text = _read(path)
         self._parts.append((name, digest_bytes(text)))
         # A file that is linked into two folders finds different headers beside it.
         place = (path.resolve(), path.parent.resolve())
@@ -160,6 +158,13 @@ class Scanner:
             f'{where}: no file for #include "{include.name}"; searched beside it and in {searched}',
             hint="add its folder to include_dirs; headers of the toolkit are included as <...>",
         )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"cannot read source file '{path}': {error.strerror}") from error
 
 
 @lru_cache(maxsize=2048)

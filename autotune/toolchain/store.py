@@ -12,8 +12,8 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 import time
+import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -116,7 +116,9 @@ class BinaryStore:
     def _draft(self) -> Path:
         unfinished = self.root / _UNFINISHED
         unfinished.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(dir=unfinished))
+        draft = unfinished / uuid.uuid4().hex
+        draft.mkdir()  # not mkdtemp: what lands in a shared store must be readable for all
+        return draft
 
     def _discard(self, damaged: Path) -> None:
         """Move a damaged entry away in one step, so that nobody sees it half removed."""

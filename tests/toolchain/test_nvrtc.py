@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import re
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autotune.errors import InvalidInput, ToolchainBroken
-from autotune.records import Failure, Status
+from autotune.records import Failure
 from autotune.toolchain import Compiled, Nvrtc, Recipe, compile_now, headers, nvrtc, source_digest
 
 WGMMA = """
@@ -81,30 +80,6 @@ def test_the_generated_header_wins_over_a_file_of_its_name(cuda_unit):
     assert isinstance(Nvrtc().compile(unit, "sm_80"), Compiled)
 
 
-def test_headers_are_searched_in_the_order_in_which_they_are_keyed(cuda_unit, tmp_path, kernel):
-    unit = cuda_unit('#include "sub/a.cuh"\n' + kernel, include_dirs=(tmp_path / "more",))
-    files = {
-        unit.main.parent / "sub/a.cuh": '#include "b.cuh"\n#include "c.cuh"\n#include <d.cuh>\n',
-        unit.main.parent / "sub/b.cuh": "",
-        unit.main.parent / "b.cuh": "#error not beside its includer\n",
-        unit.main.parent / "c.cuh": "",
-        tmp_path / "more/c.cuh": "#error the main file's folder comes first\n",
-        tmp_path / "more/d.cuh": "",
-    }
-    for path, text in files.items():
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-    made = Nvrtc().compile(unit, "sm_80")
-    assert isinstance(made, Compiled), made.message
-
-
-def test_the_current_folder_is_not_searched(cuda_unit, tmp_path, monkeypatch, kernel):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "stray.cuh").write_text("")
-    made = Nvrtc().compile(cuda_unit("#include <stray.cuh>\n" + kernel), "sm_80")
-    assert isinstance(made, Failure)
-
-
 @pytest.mark.usefixtures("no_cuda_headers")
 def test_a_source_without_headers_needs_none(cuda_unit):
     assert isinstance(Nvrtc().compile(cuda_unit(), "sm_90a"), Compiled)
@@ -145,19 +120,6 @@ def test_a_machine_without_nvrtc_says_what_to_install(tmp_path):
     assert "autotune-kernels[cuda13]" in done.stderr
 
 
-def test_a_failure_holds_the_compilers_own_message(cuda_unit, kernel):
-    text = 'static_assert(VALUE < 8, "the tile is too large");\n'
-    failed = Nvrtc().compile(cuda_unit(kernel + text, 9), "sm_90a")
-    assert failed.status is Status.COMPILE_ERROR
-    assert 'static assertion failed with "the tile is too large"' in failed.message
-    assert "main.cu(3)" in failed.message
-
-
-def test_an_entry_that_is_not_there_is_a_failure(cuda_unit, kernel):
-    failed = Nvrtc().compile(cuda_unit(kernel.replace('extern "C"', "")), "sm_90a")
-    assert "defines no entry 'k'; is it extern \"C\"?" in failed.message
-
-
 @pytest.mark.parametrize("arch", ["compute_90", "sm_42", "x86_64"])
 def test_an_architecture_that_gives_no_cubin_is_a_failure(cuda_unit, arch):
     assert isinstance(Nvrtc().compile(cuda_unit(), arch), Failure)
@@ -194,10 +156,6 @@ def test_an_option_that_no_key_covers_is_refused(cuda_unit, option):
 
 def test_the_toolchain_names_release_and_build():
     assert re.fullmatch(r"\d+\.\d+\.\d+ CL-\d+", Nvrtc().toolchain.version)
-
-
-def test_it_travels_to_other_processes():
-    assert pickle.loads(pickle.dumps(Nvrtc())) == Nvrtc()
 
 
 def test_edited_headers_give_another_binary(cuda_unit, store, kernel):

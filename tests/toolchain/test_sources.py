@@ -93,7 +93,7 @@ def test_a_header_that_is_nowhere_is_refused_with_where_it_was_looked_for(tree, 
 
 
 def test_a_main_file_that_is_nowhere_is_refused(tree):
-    with pytest.raises(InvalidInput, match=r"source file '.*main\.cu' does not exist"):
+    with pytest.raises(InvalidInput, match=r"source file '.*main\.cu': No such file"):
         scan(tree({}))
 
 
