@@ -82,6 +82,8 @@ class Lane:
 
     def _prepare(self, job: Job) -> Reply | None:
         answer = self._worker.call(job, PREPARE_LIMIT_S)
+        if isinstance(answer, Died):  # perhaps long ago, and of an earlier candidate
+            answer = self._worker.call(job, PREPARE_LIMIT_S)
         if answer is None or isinstance(answer, Reply):
             return answer
         if isinstance(answer, Refused):

@@ -48,13 +48,17 @@ class Verifier:
         """
         if not self._policy.verify:
             return None
-        why = next((why for case in self._cases if (why := self._fault(case, run))), None)
-        if why is not None:
-            return Failure(status=Status.INCORRECT, message=why)
+        failure = self._first_failure(run)
+        if not self.intact():  # then every other finding may be of its own making
+            return Failure(status=Status.INCORRECT, message="it wrote to its inputs or beyond")
+        return failure
+
+    def _first_failure(self, run: Callable[[Arrays], None]) -> Failure | None:
+        for case in self._cases:
+            if (why := self._fault(case, run)) is not None:
+                return Failure(status=Status.INCORRECT, message=why)
         if (why := self._wavers(self._cases[-1], run)) is not None:
             return Failure(status=Status.NONDETERMINISTIC, message=why)
-        if not self.intact():
-            return Failure(status=Status.INCORRECT, message="it wrote to its inputs or beyond")
         return None
 
     def _fault(self, case: Case, run: Callable[[Arrays], None]) -> str | None:

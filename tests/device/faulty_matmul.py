@@ -1,0 +1,54 @@
+"""The shipped C++ product with a knob that breaks it in one way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autotune.records import Config, SourceUnit, load_kernel
+from autotune.space import Parameter, Space
+
+HERE = Path(__file__).parent
+FAULTS = (
+    "none compile_error half_of_k nan nothing overrun underrun spoil_input waver segfault hang exit"
+)
+
+
+class FaultyMatmul(type(load_kernel("host_matmul"))):
+    name = "faulty_matmul"
+
+    def space(self, problem, target):
+        return Space(
+            (Parameter("fault", tuple(FAULTS.split()), ordered=False), Parameter("twin", (0, 1, 2)))
+        )
+
+    def default(self, problem, target):
+        return Config(fault="none", twin=0)
+
+    def unit(self, problem, config, target):
+        return SourceUnit(
+            language="c++",
+            main=HERE / "faulty.cpp",
+            header=f"constexpr Fault FAULT = Fault::{config['fault']};\n"
+            f"constexpr int TWIN = {config['twin']};\n",
+            entry="matmul",
+        )
+
+
+class Divergent(FaultyMatmul):
+    """A kernel whose reference overflows."""
+
+    name = "divergent"
+
+    def reference(self, problem, inputs, xp):
+        answer = super().reference(problem, inputs, xp)
+        answer["c"][0, 0] = float("inf")
+        return answer
+
+
+class Raising(FaultyMatmul):
+    """A kernel whose reference raises."""
+
+    name = "raising"
+
+    def reference(self, problem, inputs, xp):
+        raise KeyError("weights")

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autotune.device import names, open_device
+from autotune.errors import DeviceUnavailable, StoreError
+from autotune.records import Limits
+
+
+@pytest.mark.parametrize("name", ["gpu", "cuda", "cuda:", "cuda:x", "cuda:-1", "recording:", ""])
+def test_a_name_that_is_none_lists_those_that_are(name):
+    with pytest.raises(DeviceUnavailable, match="devices are auto, cuda:N, host"):
+        open_device(name, limits=Limits())
+
+
+def test_a_gpu_that_is_not_there_is_named():
+    with pytest.raises(DeviceUnavailable, match=r"no GPU 99|CuPy is not installed"):
+        open_device("cuda:99", limits=Limits())
+
+
+def test_a_recording_that_is_no_database_is_refused(tmp_path):
+    text = tmp_path / "notes.sqlite"
+    text.write_text("not a database, but long enough to look at " * 40)
+    with pytest.raises(StoreError):
+        open_device(f"recording:{text}", limits=Limits())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.sqlite"]
+    with pytest.raises(DeviceUnavailable, match="no recording 'absent'"):
+        open_device("recording:absent", limits=Limits())
+
+
+def test_auto_without_gpu_and_recording_says_what_to_do(monkeypatch, tmp_path):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr(names, "_RECORDINGS", tmp_path)
+    with pytest.raises(DeviceUnavailable, match="no GPU and no recording here"):
+        open_device("auto", limits=Limits())
+
+
+def test_a_lane_starts_without_the_database_and_the_search():
+    heavy = ["sqlalchemy", "alembic", "optuna", "pandas", "cupy", "scipy"]
+    script = f"import sys, autotune.device.bench; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_only_recordings_that_ship_have_short_names():
+    assert all(Path(path).is_file() for path in names.recordings().values())

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import dataclasses
+import logging
+
+import pytest
+from driving import BRISK, FAULTY, candidate
+
+from autotune.device import open_device
+from autotune.errors import InvalidInput, NoValidConfig
+from autotune.records import (
+    Binary,
+    Config,
+    DeviceIdentity,
+    Failure,
+    Limits,
+    Measurement,
+    Resources,
+    Status,
+    Target,
+    Toolchain,
+    Trial,
+    load_kernel,
+)
+from autotune.store import Context, Store
+
+KERNEL = load_kernel(FAULTY)
+PROBLEM = KERNEL.problem_type(17, 19, 23)
+H200 = DeviceIdentity(
+    kind="cuda",
+    name="NVIDIA H200",
+    target=Target(
+        arch="sm_90a", sm_count=132, shared_bytes_per_block=1, shared_bytes_per_sm=1, l2_bytes=1
+    ),
+    memory_bytes=1,
+    driver="580.1",
+)
+CONTEXT = Context(
+    kernel="faulty_matmul",
+    kernel_ref=FAULTY,
+    source_digest="d" * 32,
+    problem=PROBLEM,
+    device=H200,
+    toolchain=Toolchain(compiler="nvrtc", version="13.0"),
+    policy=BRISK,
+)
+
+
+def trial(number, fault, status, **more):
+    config = Config(fault=fault, twin=0)
+    return Trial(number=number, problem_key=PROBLEM.key, config=config, status=status, **more)
+
+
+COMPILED = {"resources": Resources(registers=40, warnings=("C7510",)), "binary_key": "b" * 32}
+TRIALS = (
+    trial(
+        0,
+        "none",
+        Status.OK,
+        measurement=Measurement(
+            samples_ns=(11.0, 12.0, 10.0), launches_per_sample=7, sm_clock_mhz=1980
+        ),
+        verified=True,
+        compile_ns=123,
+        **COMPILED,
+    ),
+    trial(1, "compile_error", Status.COMPILE_ERROR, message="error: no"),
+    trial(2, "hang", Status.TIMEOUT, message="still running", **COMPILED),
+    trial(3, "nan", Status.INCORRECT, message="got nan", **COMPILED),
+)
+
+
+def record(path, *parts):
+    with Store.open(str(path)) as store:
+        study = store.begin_study("recorded", spec={}, sampler="random", seed=0)
+        for context, trials in parts:
+            for each in trials:
+                store.record(study, context, each)
+    return open_device(f"recording:{path}", limits=Limits())
+
+
+@pytest.fixture
+def device(tmp_path):
+    opened = record(tmp_path / "r.sqlite", (CONTEXT, TRIALS))
+    yield opened
+    opened.close()
+
+
+def test_it_is_the_device_that_measured(device):
+    assert device.identity == H200
+    assert device.toolchain == CONTEXT.toolchain
+    assert device.replays
+    assert device.source_digest(candidate(device, fault="none", twin=0)) == "d" * 32
+
+
+def test_it_offers_what_was_tried_failures_too(device):
+    assert device.offers(KERNEL, PROBLEM) == {each.config.key for each in TRIALS}
+
+
+@pytest.mark.parametrize("each", TRIALS, ids=lambda each: each.status)
+def test_it_answers_what_was_recorded(device, each):
+    made = candidate(device, **each.config)
+    built = device.build(made).result(0)
+    if each.resources is None:
+        assert built == Failure(status=each.status, message=each.message)
+        return
+    assert isinstance(built, Binary)
+    assert (built.resources, built.key) == (each.resources, each.binary_key)
+    outcome = device.measure(made, built, BRISK)
+    assert (outcome.status, outcome.message) == (each.status, each.message)
+    assert outcome.measurement == each.measurement
+
+
+def test_its_policy_is_the_recorded_one_and_a_mismatch_is_logged(device, caplog):
+    with caplog.at_level(logging.INFO):
+        assert device.policy(BRISK) == BRISK
+        assert not caplog.text
+        assert device.policy(dataclasses.replace(BRISK, seed=9)) == BRISK
+    assert "recorded policy" in caplog.text
+
+
+def test_what_was_not_recorded_is_refused_by_name(device):
+    with pytest.raises(NoValidConfig, match="no results of faulty_matmul for m=1,n=1,k=1"):
+        device.source_digest(
+            candidate(device, problem={"m": 1, "n": 1, "k": 1}, fault="none", twin=0)
+        )
+    with pytest.raises(InvalidInput, match="fault=exit twin=0"):
+        device.build(candidate(device, fault="exit", twin=0))
+    with pytest.raises(InvalidInput, match="it has faulty_matmul"):
+        device.preflight(load_kernel("host_matmul"))
+
+
+def test_an_empty_database_is_no_recording(tmp_path):
+    with pytest.raises(InvalidInput, match="no measured results"):
+        record(tmp_path / "r.sqlite")
+
+
+def test_replayed_rows_are_not_replayed_again(tmp_path):
+    replayed = dataclasses.replace(CONTEXT, replayed_from="recording:h200")
+    with pytest.raises(InvalidInput, match="no measured results"):
+        record(tmp_path / "r.sqlite", (replayed, TRIALS))
+
+
+def test_of_several_settings_the_one_with_most_problems_speaks(tmp_path, caplog):
+    other = dataclasses.replace(CONTEXT, policy=dataclasses.replace(BRISK, seed=9))
+    more = dataclasses.replace(other, problem=KERNEL.problem_type(5, 5, 5))
+    with caplog.at_level(logging.INFO):
+        device = record(
+            tmp_path / "r.sqlite", (other, TRIALS[:1]), (more, TRIALS[1:2]), (CONTEXT, TRIALS)
+        )
+    assert device.policy(BRISK) == other.policy
+    assert device.offers(KERNEL, PROBLEM) == {TRIALS[0].config.key}
+    assert "answers with 2 of 3 recorded contexts" in caplog.text
+    device.close()
+
+
+def test_of_two_sources_the_newer_one_speaks(tmp_path):
+    newer = dataclasses.replace(CONTEXT, source_digest="e" * 32)
+    device = record(tmp_path / "r.sqlite", (CONTEXT, TRIALS), (newer, TRIALS[:1]))
+    assert device.source_digest(candidate(device, fault="none", twin=0)) == "e" * 32
+    assert device.offers(KERNEL, PROBLEM) == {TRIALS[0].config.key}
+    device.close()
+
+
+def test_replaying_writes_nothing(tmp_path):
+    path = tmp_path / "r.sqlite"
+    record(path, (CONTEXT, TRIALS)).close()
+    before = path.read_bytes()
+    device = open_device(f"recording:{path}", limits=Limits())
+    made = candidate(device, fault="none", twin=0)
+    device.measure(made, device.build(made).result(0), BRISK)
+    device.close()
+    assert path.read_bytes() == before
