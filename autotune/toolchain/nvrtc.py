@@ -53,6 +53,7 @@ class Nvrtc:
         return (
             f"--gpu-architecture={arch}",
             "--ptxas-options=-v",
+            "--no-cache",  # a cubin from the driver's cache comes without ptxas' log
             *(option for option in fixed if not _is_overridden(option, own)),
             *own,
         )

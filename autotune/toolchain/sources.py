@@ -100,7 +100,8 @@ class Scanner:
         self._parts: list[tuple[str, str]] = []
         self._system: set[str] = set()
         self._folders: set[Path] = set()
-        self._seen: set[tuple[Path, Path] | str] = set()
+        self._digests: dict[Path, str] = {}
+        self._seen: set[tuple[int, ...] | str] = set()
 
     def found(self) -> Sources:
         """Return what was met so far."""
@@ -112,10 +113,13 @@ class Scanner:
 
     def enter(self, name: str, path: Path) -> None:
         """Take up the file at ``path``, spelled ``name``, and all that it includes."""
+        if path in self._digests:
+            self._parts.append((name, self._digests[path]))
+            return
         text = _read(path)
-        self._parts.append((name, digest_bytes(text)))
-        # A file that is linked into two folders finds different headers beside it.
-        place = (path.resolve(), path.parent.resolve())
+        self._digests[path] = digest_bytes(text)
+        self._parts.append((name, self._digests[path]))
+        place = _place(path)
         if place not in self._seen:
             self._seen.add(place)
             self._folders.add(path.parent)
@@ -165,6 +169,12 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InvalidInput(f"cannot read source file '{path}': {error.strerror}") from error
+
+
+def _place(path: Path) -> tuple[int, ...]:
+    """Identify a file in its folder: one that is linked into two finds others beside it."""
+    file, folder = path.stat(), path.parent.stat()
+    return file.st_dev, file.st_ino, folder.st_dev, folder.st_ino
 
 
 @lru_cache(maxsize=2048)
