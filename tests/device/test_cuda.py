@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import time
+from pathlib import Path
+
+import pytest
+from driving import BRISK, candidate, outcome
+
+from autotune.device import open_device
+from autotune.records import Limits, Status
+
+pytestmark = pytest.mark.gpu
+
+SCALE = f"{Path(__file__).with_name('scale_kernel.py')}:Scale"
+RUN_LIMIT_S = 2.0
+BAD = {
+    "half": (Status.INCORRECT, "elements of y are wrong"),
+    "overrun": (Status.INCORRECT, "wrote 4 bytes past the end of output y"),
+    "spoil_input": (Status.INCORRECT, "wrote to its inputs"),
+    "waver": (Status.NONDETERMINISTIC, "differs from run 1"),
+    "out_of_bounds": (Status.RUNTIME_ERROR, "illegal memory access"),
+    "misaligned": (Status.RUNTIME_ERROR, "misaligned address"),
+    "trap": (Status.RUNTIME_ERROR, "CUDA_ERROR"),
+    "hang": (Status.TIMEOUT, "still running after 2 s"),
+}
+
+
+@pytest.fixture(scope="module")
+def device():
+    opened = open_device("cuda:0", limits=Limits(run_s=RUN_LIMIT_S))
+    yield opened
+    opened.close()
+
+
+def made(device, fault="none", *, count=10_007, threads=128, shared_bytes=0):
+    return candidate(
+        device,
+        ref=SCALE,
+        problem={"count": count},
+        fault=fault,
+        threads=threads,
+        shared_bytes=shared_bytes,
+    )
+
+
+def run(device, fault="none", **values):
+    return outcome(device, made(device, fault, **values))
+
+
+def test_the_gpu_says_what_it_is(device):
+    identity = device.identity
+    assert (identity.kind, device.name) == ("cuda", "cuda:0")
+    assert identity.target.arch.startswith("sm_")
+    assert identity.target.l2_bytes > 1 << 20
+    assert identity.target.shared_bytes_per_block > 48 << 10
+    assert identity.uuid
+
+
+def test_a_right_candidate_is_timed_and_the_clock_noted(device):
+    result = run(device)
+    assert (result.status, result.message) == (Status.OK, "")
+    assert result.measurement.launches_per_sample > 1
+    assert result.measurement.sm_clock_mhz is None or result.measurement.sm_clock_mhz > 100
+    assert result.measurement.temperature_c is None or 0 < result.measurement.temperature_c < 120
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_each_fault_is_one_row_and_the_next_candidate_is_ok(device, fault):
+    status, message = BAD[fault]
+    assert run(device).status is Status.OK
+    result = run(device, fault)
+    assert result.status is status
+    if fault != "trap":
+        assert message in result.message
+    assert run(device, threads=256).status is Status.OK
+
+
+@pytest.mark.slow
+def test_poisoned_contexts_blame_the_right_candidate_in_any_order(device):
+    """Two candidates poison the context; whatever the order, the four others are ok."""
+    faults = {64: "none", 128: "out_of_bounds", 256: "none", 512: "misaligned", 1024: "none"}
+    orders = itertools.islice(itertools.permutations(faults), 0, 120, 17)
+    for order in orders:
+        seen = {threads: run(device, faults[threads], threads=threads).status for threads in order}
+        assert seen == {
+            threads: Status.OK if fault == "none" else Status.RUNTIME_ERROR
+            for threads, fault in faults.items()
+        }
+
+
+def test_a_hang_on_a_barrier_costs_one_row_and_its_limit(device):
+    """Third of six waits for a phase that nobody completes."""
+    threads = (32, 64, 128, 256, 512, 1024)
+    without = [run(device, threads=each) for each in threads]
+    began = time.monotonic()
+    with_hang = [
+        run(device, "hang" if place == 2 else "none", threads=each)
+        for place, each in enumerate(threads)
+    ]
+    assert time.monotonic() - began < RUN_LIMIT_S + 60
+    assert [each.status for each in with_hang] == [
+        Status.TIMEOUT if place == 2 else Status.OK for place in range(6)
+    ]
+    for place in (3, 4, 5):
+        ratio = with_hang[place].measurement.median_ns / without[place].measurement.median_ns
+        assert 0.5 < ratio < 2.0  # a kernel that still ran beside it would show
+
+
+def test_a_killed_lane_leaves_no_process(device):
+    run(device)
+    pid = device._lane.pid
+    run(device, "hang")
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_what_does_not_fit_never_runs(device):
+    result = run(device, "hang", shared_bytes=1 << 20)
+    assert result.status is Status.RESOURCES
+    assert "shared memory" in result.message
+
+
+def test_large_shared_memory_is_asked_for(device):
+    assert run(device, shared_bytes=65536).status is Status.OK
+
+
+def test_a_problem_larger_than_the_memory_is_oom_and_the_next_one_ok(device):
+    too_many = device.identity.memory_bytes // 4
+    assert run(device, count=too_many).status is Status.OOM
+    assert run(device).status is Status.OK
+
+
+def test_cold_is_slower_than_hot_where_the_cache_matters(device):
+    """16 MiB fit the cache of any GPU that this runs on, and are read at its speed when hot."""
+    policy = dataclasses.replace(
+        BRISK, warmup_ms=5.0, min_samples=9, max_samples=25, budget_ms=50.0, sample_us=1000.0
+    )
+    candidate_ = made(device, count=2 << 20, threads=256)
+    times = {
+        cache: outcome(
+            device, candidate_, dataclasses.replace(policy, cache=cache)
+        ).measurement.median_ns
+        for cache in ("cold", "hot")
+    }
+    assert times["cold"] > 1.1 * times["hot"]
+
+
+def test_a_study_on_this_device_makes_no_context_in_its_own_process(device):
+    import ctypes
+
+    run(device)
+    driver = ctypes.CDLL("libcuda.so.1")
+    context = ctypes.c_void_p()
+    driver.cuCtxGetCurrent(ctypes.byref(context))
+    assert not context.value
