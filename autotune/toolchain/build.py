@@ -59,7 +59,7 @@ def build(
     """Return the stored binary of ``recipe``, or make it with ``compile_once`` and store it.
 
     A source that is edited while it is compiled would put an image under the key of another
-    text, so that the files are read again afterwards.
+    text, or fail half written, so that the files are read again afterwards.
     """
     for _ in range(ATTEMPTS):
         try:
@@ -68,10 +68,10 @@ def build(
             if stored is not None:
                 return stored
             made = compile_once()
-            if isinstance(made.outcome, Failure):
-                return made.outcome
             if recipe.ingredients() != made_of:
                 continue
+            if isinstance(made.outcome, Failure):
+                return made.outcome
         except (InvalidInput, OSError) as error:
             return refused(error)
         name = f"image{recipe.compiler.suffix}"
