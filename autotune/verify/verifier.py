@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from autotune.errors import InvalidInput
 from autotune.records import Failure, Kernel, Policy, Problem, Status
 from autotune.verify.case import Arrays, Case, draw_cases
 from autotune.verify.compare import differing_elements, wrong_elements
+from autotune.verify.dtypes import encode
 from autotune.verify.guard import GuardedOutput
 
 
@@ -21,7 +24,8 @@ class Verifier:
         xp: numpy or cupy.
 
     Raises:
-        InvalidInput: The reference is not finite, or is not what the kernel says it is.
+        InvalidInput: The reference is not finite, is not what the kernel says it is, or would
+            itself be wrong once it is rounded.
     """
 
     def __init__(self, kernel: Kernel, problem: Problem, policy: Policy, xp: Any) -> None:
@@ -30,6 +34,8 @@ class Verifier:
         self._cases = draw_cases(kernel, problem, policy, xp)
         self._operands = [op for op in kernel.operands(problem) if op.output]
         self._outputs = {op.name: GuardedOutput(op, xp) for op in self._operands}
+        if policy.verify:
+            self._rehearse(kernel, problem)
 
     @property
     def inputs(self) -> Arrays:
@@ -52,6 +58,30 @@ class Verifier:
         if not self.intact():  # then every other finding may be of its own making
             return Failure(status=Status.INCORRECT, message="it wrote to its inputs or beyond")
         return failure
+
+    def _rehearse(self, kernel: Kernel, problem: Problem) -> None:
+        """Check the rounded reference as if a candidate had written it.
+
+        A tolerance that rejects it rejects every candidate. On a GPU this also compiles CuPy's
+        own kernels, so that no candidate's time limit pays for them.
+        """
+        for case in self._cases:
+            why = self._fault(case, partial(self._write_answer, case))
+            if why is not None:
+                raise InvalidInput(
+                    f"kernel {kernel.name!r}: the tolerance of problem {problem} is narrower "
+                    f"than the rounding of its outputs: {why}",
+                    hint="widen Kernel.tolerance",
+                )
+        self._wavers(self._cases[-1], partial(self._write_answer, self._cases[-1]))
+        self.intact()
+
+    def _write_answer(self, case: Case, arrays: Arrays) -> None:
+        for operand in self._operands:
+            answer = case.expected[operand.name]
+            if case.tolerance is not None:
+                answer = encode(answer, operand.dtype, self._xp)
+            arrays[operand.name][...] = answer
 
     def _first_failure(self, run: Callable[[Arrays], None]) -> Failure | None:
         for case in self._cases:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import itertools
 import time
@@ -15,6 +16,7 @@ pytestmark = pytest.mark.gpu
 
 SCALE = f"{Path(__file__).with_name('scale_kernel.py')}:Scale"
 RUN_LIMIT_S = 2.0
+THREADS = (32, 64, 128, 256, 512, 1024)
 BAD = {
     "half": (Status.INCORRECT, "elements of y are wrong"),
     "overrun": (Status.INCORRECT, "wrote 4 bytes past the end of output y"),
@@ -22,7 +24,7 @@ BAD = {
     "waver": (Status.NONDETERMINISTIC, "differs from run 1"),
     "out_of_bounds": (Status.RUNTIME_ERROR, "illegal memory access"),
     "misaligned": (Status.RUNTIME_ERROR, "misaligned address"),
-    "trap": (Status.RUNTIME_ERROR, "CUDA_ERROR"),
+    "trap": (Status.RUNTIME_ERROR, "cudaError"),
     "hang": (Status.TIMEOUT, "still running after 2 s"),
 }
 
@@ -72,34 +74,34 @@ def test_each_fault_is_one_row_and_the_next_candidate_is_ok(device, fault):
     assert run(device).status is Status.OK
     result = run(device, fault)
     assert result.status is status
-    if fault != "trap":
-        assert message in result.message
+    assert message in result.message
     assert run(device, threads=256).status is Status.OK
 
 
 @pytest.mark.slow
 def test_poisoned_contexts_blame_the_right_candidate_in_any_order(device):
-    """Two candidates poison the context; whatever the order, the four others are ok."""
-    faults = {64: "none", 128: "out_of_bounds", 256: "none", 512: "misaligned", 1024: "none"}
-    orders = itertools.islice(itertools.permutations(faults), 0, 120, 17)
-    for order in orders:
+    """Two of six poison the context; whatever the order, the four others are ok."""
+    faults = dict(
+        zip(THREADS, ("none", "out_of_bounds", "none", "misaligned", "none", "none"), strict=True)
+    )
+    expected = {
+        threads: Status.OK if fault == "none" else Status.RUNTIME_ERROR
+        for threads, fault in faults.items()
+    }
+    for order in itertools.islice(itertools.permutations(THREADS), 0, None, 180):
         seen = {threads: run(device, faults[threads], threads=threads).status for threads in order}
-        assert seen == {
-            threads: Status.OK if fault == "none" else Status.RUNTIME_ERROR
-            for threads, fault in faults.items()
-        }
+        assert seen == expected, order
 
 
 def test_a_hang_on_a_barrier_costs_one_row_and_its_limit(device):
     """Third of six waits for a phase that nobody completes."""
-    threads = (32, 64, 128, 256, 512, 1024)
-    without = [run(device, threads=each) for each in threads]
+    without = [run(device, threads=each) for each in THREADS]
     began = time.monotonic()
     with_hang = [
         run(device, "hang" if place == 2 else "none", threads=each)
-        for place, each in enumerate(threads)
+        for place, each in enumerate(THREADS)
     ]
-    assert time.monotonic() - began < RUN_LIMIT_S + 60
+    assert time.monotonic() - began < RUN_LIMIT_S + 60  # with the start of a new lane
     assert [each.status for each in with_hang] == [
         Status.TIMEOUT if place == 2 else Status.OK for place in range(6)
     ]
@@ -132,23 +134,21 @@ def test_a_problem_larger_than_the_memory_is_oom_and_the_next_one_ok(device):
 
 
 def test_cold_is_slower_than_hot_where_the_cache_matters(device):
-    """16 MiB fit the cache of any GPU that this runs on, and are read at its speed when hot."""
+    """24 MiB fit the cache of any GPU that this runs on, and are read at its speed when hot."""
     policy = dataclasses.replace(
         BRISK, warmup_ms=5.0, min_samples=9, max_samples=25, budget_ms=50.0, sample_us=1000.0
     )
-    candidate_ = made(device, count=2 << 20, threads=256)
+    candidate_ = made(device, count=3 << 20, threads=256)
     times = {
         cache: outcome(
             device, candidate_, dataclasses.replace(policy, cache=cache)
         ).measurement.median_ns
         for cache in ("cold", "hot")
     }
-    assert times["cold"] > 1.1 * times["hot"]
+    assert times["cold"] > 1.05 * times["hot"]
 
 
 def test_a_study_on_this_device_makes_no_context_in_its_own_process(device):
-    import ctypes
-
     run(device)
     driver = ctypes.CDLL("libcuda.so.1")
     context = ctypes.c_void_p()

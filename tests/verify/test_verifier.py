@@ -187,6 +187,15 @@ def test_a_reference_of_another_shape_or_name_is_refused():
         Verifier(Misnamed(), PROBLEM, POLICY, np)
 
 
+def test_a_tolerance_narrower_than_the_outputs_rounding_is_refused():
+    class Kernel(Product):
+        def tolerance(self, problem):
+            return Tolerance(relative=2**-12, absolute=0.0)
+
+    with pytest.raises(InvalidInput, match="narrower than the rounding of its outputs"):
+        Verifier(Kernel(), PROBLEM, POLICY, np)
+
+
 def test_references_are_computed_once_for_all_candidates():
     calls = []
 
