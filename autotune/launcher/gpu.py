@@ -1,0 +1,175 @@
+"""What the launcher asks of CUDA, through CuPy: targets, streams, memory, programs."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autotune.errors import DeviceUnavailable, InvalidInput
+from autotune.launcher.view import DTYPES, View
+from autotune.records import Binary, Launch, Scalar, Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SCALARS: dict[str, Any] = {"int32": np.int32, "int64": np.int64, "fp32": np.float32}
+_OWN_DTYPE = {short: own for own, short in DTYPES.items()}
+# Invalid value, image, binary or PTX, out of resources: nothing was started, nothing is spoilt.
+_RECOVERABLE = frozenset({1, 200, 209, 218, 701})
+
+
+@cache
+def target(device: int) -> Target:
+    """Return what code for a GPU is compiled for.
+
+    Raises:
+        DeviceUnavailable: There is no CuPy, no driver or no such GPU.
+    """
+    cupy = _cupy()
+    attributes = cupy.cuda.Device(device).attributes
+    major, minor = attributes["ComputeCapabilityMajor"], attributes["ComputeCapabilityMinor"]
+    return Target(
+        arch=f"sm_{major}{minor}{'a' if major >= 9 else ''}",
+        sm_count=attributes["MultiProcessorCount"],
+        shared_bytes_per_block=attributes["MaxSharedMemoryPerBlockOptin"],
+        shared_bytes_per_sm=attributes["MaxSharedMemoryPerMultiprocessor"],
+        registers_per_sm=attributes["MaxRegistersPerMultiprocessor"],
+        threads_per_block=attributes["MaxThreadsPerBlock"],
+        l2_bytes=attributes["L2CacheSize"],
+    )
+
+
+def device_of(view: View) -> int:
+    """Return the GPU that an array lies on."""
+    if view.device is not None:
+        return view.device
+    runtime = _cupy().cuda.runtime
+    if not view.pointer:  # an empty array lies nowhere
+        return int(runtime.getDevice())
+    return int(runtime.pointerGetAttributes(view.pointer).device)
+
+
+def stream_pointer(stream: Any, like: Any, device: int) -> int:
+    """Return the handle of ``stream``; None means the current stream of ``like``'s library."""
+    if stream is None:
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(like, torch.Tensor):
+            return int(torch.cuda.current_stream(device).cuda_stream)
+        return int(_cupy().cuda.get_current_stream(device).ptr)
+    if isinstance(stream, int) and not isinstance(stream, bool):
+        return stream
+    for attribute in ("cuda_stream", "ptr"):  # torch, CuPy
+        if hasattr(stream, attribute):
+            return int(getattr(stream, attribute))
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])
+    raise InvalidInput(f"stream must be a CUDA stream or its handle, not {stream!r}")
+
+
+@contextmanager
+def current(device: int, stream: int) -> Iterator[Any]:
+    """Make a GPU and a stream CuPy's current ones, and yield the stream."""
+    cupy = _cupy()
+    with cupy.cuda.Device(device), cupy.cuda.Stream.from_external(_Handle(stream)) as entered:
+        yield entered
+
+
+def wait_for(view: View, stream: Any) -> None:
+    """Let ``stream`` wait for what may still write an array elsewhere."""
+    if view.producer is None or view.producer == stream.ptr:
+        return
+    cupy = _cupy()
+    event = cupy.cuda.Event(disable_timing=True)
+    event.record(cupy.cuda.Stream.from_external(_Handle(view.producer)))
+    stream.wait_event(event)
+
+
+def empty(shape: tuple[int, ...], dtype: str, like: Any, device: int) -> Any:
+    """Return a new array on the current stream, of the library that ``like`` is of."""
+    torch = sys.modules.get("torch")
+    cupy = _cupy()
+    if torch is not None and isinstance(like, torch.Tensor):
+        stream = torch.cuda.ExternalStream(cupy.cuda.get_current_stream().ptr, device=device)
+        with torch.cuda.stream(stream):  # so that torch does not reuse the memory too early
+            own_dtype = getattr(torch, _OWN_DTYPE[dtype])
+            return torch.empty(shape, dtype=own_dtype, device=like.device)
+    return cupy.empty(shape, dtype=_array_dtype(dtype))
+
+
+class Program:
+    """A loaded kernel with its launch geometry. Made and started on its own GPU.
+
+    Args:
+        binary: The cubin.
+        launch: How it is started.
+    """
+
+    def __init__(self, binary: Binary, launch: Launch) -> None:
+        self._launch = launch
+        module = _module(binary.path, _cupy().cuda.runtime.getDevice())
+        self._kernel = module.get_function(binary.entry)
+        self._kernel.compile()  # loads it now, where an error can still choose another config
+        allowed = self._kernel.max_dynamic_shared_size_bytes  # of the binary, which plans share
+        self._kernel.max_dynamic_shared_size_bytes = max(allowed, launch.shared_bytes)
+
+    def start(self, pointers: Mapping[str, int]) -> None:
+        """Launch once on the current stream, and return before it is done."""
+        arguments = tuple(
+            _SCALARS[argument.dtype](argument.value)
+            if isinstance(argument, Scalar)
+            else np.uint64(pointers[argument])
+            for argument in self._launch.arguments
+        )
+        launch = self._launch
+        self._kernel(launch.grid, launch.block, arguments, shared_mem=launch.shared_bytes)
+
+
+def refusal(error: Exception) -> str | None:
+    """Return what CUDA said if it refused a kernel and is still usable, else None."""
+    cuda = _cupy().cuda
+    if not isinstance(error, cuda.driver.CUDADriverError | cuda.runtime.CUDARuntimeError):
+        return None
+    return str(error) if getattr(error, "status", None) in _RECOVERABLE else None
+
+
+class _Handle:
+    """A stream that its owner knows by its handle alone."""
+
+    def __init__(self, pointer: int) -> None:
+        self._pointer = pointer
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self._pointer
+
+
+@cache
+def _module(path: str, device: int) -> Any:
+    """Load a cubin once for each GPU; its name in the binary store says what is in it."""
+    del device
+    return _cupy().RawModule(path=path)
+
+
+@cache
+def _cupy() -> Any:
+    if importlib.util.find_spec("cupy") is None:
+        raise DeviceUnavailable(
+            "CuPy is not installed, so nothing can be launched",
+            hint="pip install 'autotune-kernels[cuda13]' (or [cuda12], as your driver allows)",
+        )
+    import cupy
+
+    return cupy
+
+
+def _array_dtype(dtype: str) -> Any:
+    if dtype != "bf16":
+        return np.dtype(_OWN_DTYPE[dtype])
+    import ml_dtypes
+
+    return np.dtype(ml_dtypes.bfloat16)

@@ -1,0 +1,190 @@
+"""The launcher: arrays in, a launch on the caller's stream."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from autotune.dispatch import Choice, Table
+from autotune.errors import InvalidInput
+from autotune.launcher import gpu, operands
+from autotune.launcher.matmul import product
+from autotune.launcher.plan import Plan, Planner
+from autotune.launcher.view import View, view
+from autotune.records import Problem
+from autotune.toolchain import BinaryStore
+
+_MAX_PLANS = 4096
+_PlanKey = tuple[str, int, Problem]
+
+
+class Launcher:
+    """Runs kernels with the configs that a table chooses.
+
+    The first call for a problem compiles (or finds the binary on disk) and loads; later ones
+    only launch. A choice that does not compile, fit or start is reported once on the logger
+    ``autotune.launcher``, and the next best is used. It may be shared between threads.
+
+    Args:
+        table: A table, or the path of one; None means that every kernel uses its default.
+        store: Where binaries are kept; None means the usual place.
+
+    Raises:
+        InvalidTable: The file is not a sound table.
+
+    Example:
+        >>> launcher = Launcher("table.json")  # doctest: +SKIP
+        >>> c = launcher(a, w.T)               # doctest: +SKIP
+    """
+
+    def __init__(
+        self, table: Table | str | os.PathLike[str] | None, *, store: BinaryStore | None = None
+    ) -> None:
+        loaded = Table.load(table) if isinstance(table, str | os.PathLike) else table
+        self.table: Table | None = loaded
+        self._store = store
+        self._lock = threading.RLock()
+        self._planners: dict[str, Planner] = {}
+        self._plans: dict[_PlanKey, Plan] = {}
+
+    def matmul(
+        self,
+        a: Any,
+        b: Any,
+        *,
+        layout: str | None = None,
+        out: Any = None,
+        stream: Any = None,
+    ) -> Any:
+        """Return ``a @ b``, computed by the kernel ``gemm``.
+
+        Args:
+            a: M×K matrix: CuPy, torch, ``__cuda_array_interface__`` or DLPack. It and ``b`` may
+                be transposed views: ``w.T`` of a row-major ``w`` is used as it lies in memory.
+            b: K×N matrix of the same dtype and GPU.
+            layout: If given, ``a`` and ``b`` are what memory holds instead: with ``nt``, ``b`` is
+                N×K.
+            out: Row-major M×N array to write; None makes one, of torch if ``a`` is.
+            stream: A stream or its handle; None means the current one of ``a``'s library.
+
+        Raises:
+            InvalidInput: The arrays do not fit together, or lie as no kernel reads them.
+            NoValidConfig: No config runs on this GPU.
+        """
+        call = product(view("a", a), view("b", b), layout)
+        device = gpu.device_of(call.a)
+        pointer = gpu.stream_pointer(stream, a, device)
+        planner = self._planner("gemm")
+        problem = planner.problem(call.problem)
+        with gpu.current(device, pointer) as entered:
+            if out is None:
+                shape = (int(call.problem["m"]), int(call.problem["n"]))
+                out = gpu.empty(shape, call.a.dtype, a, device)
+            views = {"a": call.a, "b": call.b, "c": view("out", out)}
+            operands.check(planner.kernel.operands(problem), views)
+            self._launch(planner, problem, views, stream=entered)
+        return out
+
+    __call__ = matmul
+
+    def run(
+        self,
+        problem: Problem | Mapping[str, Any],
+        arrays: Mapping[str, Any],
+        *,
+        kernel: str | None = None,
+        stream: Any = None,
+    ) -> Choice:
+        """Launch a kernel on arrays by operand name, outputs included, and say which config ran.
+
+        Args:
+            problem: The kernel's problem, or its fields.
+            arrays: Row-major arrays on one GPU, shaped as the kernel's operands.
+            kernel: The kernel's name; may be left out if the table has one kernel.
+            stream: A stream or its handle; None means the current one of the arrays' library.
+
+        Raises:
+            InvalidInput: The problem or an array is not what the kernel takes.
+            NoValidConfig: No config runs on this GPU.
+        """
+        planner = self._planner(kernel)
+        asked = planner.problem(problem)
+        views = {name: view(name, array) for name, array in arrays.items()}
+        operands.check(planner.kernel.operands(asked), views)
+        first = next(iter(views.values()))
+        device = gpu.device_of(first)
+        pointer = gpu.stream_pointer(stream, arrays[first.name], device)
+        with gpu.current(device, pointer) as entered:
+            return self._launch(planner, asked, views, stream=entered)
+
+    def prepare(
+        self, problem: Problem | Mapping[str, Any], *, kernel: str | None = None, device: int = 0
+    ) -> Choice:
+        """Compile and load for a problem ahead of its first launch, and say which config it is.
+
+        Call it before a CUDA graph is captured: nothing may be loaded while one is.
+        """
+        planner = self._planner(kernel)
+        asked = planner.problem(problem)
+        with gpu.current(device, 0):
+            return self._plan(planner, asked, device).choice
+
+    def _launch(
+        self, planner: Planner, problem: Problem, views: Mapping[str, View], *, stream: Any
+    ) -> Choice:
+        device = _one_device(views)
+        for each in views.values():
+            gpu.wait_for(each, stream)
+        pointers = {name: each.pointer for name, each in views.items()}
+        while True:
+            plan = self._plan(planner, problem, device)
+            if plan.program is None:
+                return plan.choice
+            try:
+                plan.program.start(pointers)
+            except Exception as error:
+                reason = gpu.refusal(error)
+                if reason is None:
+                    raise
+                self._drop(planner, plan, device, reason)
+            else:
+                return plan.choice
+
+    def _plan(self, planner: Planner, problem: Problem, device: int) -> Plan:
+        key = (planner.kernel.name, device, problem)
+        plan = self._plans.get(key)
+        if plan is None:
+            with self._lock:
+                plan = self._plans.get(key) or planner.plan(problem, device)
+                if len(self._plans) >= _MAX_PLANS:
+                    del self._plans[next(iter(self._plans))]
+                self._plans[key] = plan
+        return plan
+
+    def _drop(self, planner: Planner, failed: Plan, device: int, reason: str) -> None:
+        with self._lock:
+            planner.fail(failed, device, reason)
+            config = failed.choice.config
+            self._plans = {k: p for k, p in self._plans.items() if p.choice.config != config}
+
+    def _planner(self, kernel: str | None) -> Planner:
+        known = self.table.kernels if self.table else {}
+        if kernel is None:
+            if len(known) != 1:
+                raise InvalidInput(f"name a kernel; the table has: {', '.join(known) or 'none'}")
+            kernel = next(iter(known))
+        with self._lock:
+            if kernel not in self._planners:
+                reference = known[kernel].kernel_ref if kernel in known else kernel
+                self._planners[kernel] = Planner(self.table, reference, self._store)
+            return self._planners[kernel]
+
+
+def _one_device(views: Mapping[str, View]) -> int:
+    devices = {name: gpu.device_of(each) for name, each in views.items()}
+    if len(set(devices.values())) > 1:
+        where = ", ".join(f"{name} on {device}" for name, device in devices.items())
+        raise InvalidInput(f"arrays lie on several GPUs: {where}")
+    return next(iter(devices.values()))

@@ -1,0 +1,160 @@
+"""From a problem to a loaded program: the best choice that this GPU really takes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from autotune.device.fit import misfit
+from autotune.dispatch import Choice, Table
+from autotune.errors import InvalidInput, NoValidConfig
+from autotune.launcher import gpu
+from autotune.records import (
+    Candidate,
+    Config,
+    Failure,
+    Kernel,
+    Problem,
+    Target,
+    load_kernel,
+)
+from autotune.toolchain import BinaryStore, Nvrtc, compile_now, source_digest
+
+_log = logging.getLogger("autotune.launcher")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How one problem is launched on one GPU.
+
+    Attributes:
+        choice: The config, and why it is this one.
+        program: What to start, or None if there is nothing to compute.
+    """
+
+    choice: Choice
+    program: gpu.Program | None
+
+
+class Planner:
+    """Makes plans for one kernel. A config that fails once is reported and not tried again.
+
+    Args:
+        table: Where choices come from; None means the kernel's defaults alone.
+        kernel_ref: How the kernel is loaded.
+        store: Where binaries are kept; None means the usual place.
+    """
+
+    def __init__(self, table: Table | None, kernel_ref: str, store: BinaryStore | None) -> None:
+        self.kernel: Kernel = load_kernel(kernel_ref)
+        if self.kernel.language != Nvrtc.language:
+            raise InvalidInput(
+                f"kernel {self.kernel.name!r} is written in {self.kernel.language}; "
+                f"the launcher runs {Nvrtc.language}"
+            )
+        self._kernel_ref = kernel_ref
+        self._table = table if table and self.kernel.name in table.kernels else None
+        self._store = store
+        self._compiler = Nvrtc()
+        self._failed: dict[tuple[str, Config], str] = {}
+        self._warned_of_source = False
+
+    def problem(self, asked: Problem | Mapping[str, Any]) -> Problem:
+        """Return a problem of this kernel from its fields.
+
+        Raises:
+            InvalidProblem: A field is unknown, missing or out of range.
+        """
+        fields = asked.as_dict() if isinstance(asked, Problem) else asked
+        return self.kernel.problem_type.parse(fields)
+
+    def plan(self, problem: Problem, device: int) -> Plan:
+        """Return the plan for ``problem``: the first choice that compiles, fits and loads.
+
+        The device must be CuPy's current one.
+
+        Raises:
+            NoValidConfig: Not even the kernel's default does; the message says why.
+        """
+        target, why = gpu.target(device), "there is no choice"
+        for choice in self.choices(problem, target):
+            candidate = self._candidate(problem, choice, target)
+            made = self._prepared(candidate, choice)
+            if isinstance(made, Plan):
+                _report(choice, problem)
+                return made
+            why = made
+        raise NoValidConfig(f"{self.kernel.name} {problem}: {why}")
+
+    def fail(self, plan: Plan, device: int, reason: str) -> None:
+        """Remember that a plan's config does not run on this kind of GPU, and say so once."""
+        self._failed[gpu.target(device).arch, Config(plan.choice.config)] = reason
+        _log.warning("%s: config failed and is passed over: %s", self.kernel.name, reason)
+
+    def choices(self, problem: Problem, target: Target) -> Iterator[Choice]:
+        """Yield the table's choices if it is for this architecture, then the kernel's default."""
+        why = "there is no table for this kernel"
+        if self._table is not None:
+            tuned_for = self._table.device.arch
+            if tuned_for == target.arch:
+                why = "no entry of the table could be used"
+                yield from self._table.choices(self.kernel.name, **problem.as_dict())
+            else:
+                why = f"the table is for {tuned_for}, and this GPU is {target.arch}"
+        config = self.kernel.default(problem, target).as_dict()
+        yield Choice(self.kernel.name, config, "default", f"the kernel's default: {why}", None)
+
+    def _candidate(self, problem: Problem, choice: Choice, target: Target) -> Candidate:
+        return Candidate(self._kernel_ref, problem, Config(choice.config), target, self.kernel)
+
+    def _prepared(self, candidate: Candidate, choice: Choice) -> Plan | str:
+        """Return a plan, or why this choice cannot be launched."""
+        failed = self._failed.get((candidate.target.arch, candidate.config))
+        if failed is not None:
+            return failed
+        try:
+            made = self._built(candidate, choice)
+        except Exception as error:
+            refused = gpu.refusal(error)
+            if refused is None:
+                raise
+            made = refused
+        if isinstance(made, str):
+            self._failed[candidate.target.arch, candidate.config] = made
+            _log.warning("%s %s: passed over: %s", choice.kernel, candidate.problem, made)
+        return made
+
+    def _built(self, candidate: Candidate, choice: Choice) -> Plan | str:
+        space = self.kernel.space(candidate.problem, candidate.target)
+        broken = space.broken(candidate.config)
+        if broken is not None:
+            return f"{broken[0]}: {broken[1]}"
+        launch, unit = candidate.launch(), candidate.unit()
+        if launch.empty:
+            return Plan(choice=choice, program=None)
+        self._warn_of_source(candidate)
+        self._store = self._store or BinaryStore()
+        binary = compile_now(self._compiler, self._store, unit, candidate.target.arch)
+        if isinstance(binary, Failure):
+            return f"{binary.status}: {binary.message}"
+        reason = misfit(binary.resources, launch, candidate.target)
+        return reason or Plan(choice=choice, program=gpu.Program(binary, launch))
+
+    def _warn_of_source(self, candidate: Candidate) -> None:
+        if self._table is None or self._warned_of_source:
+            return
+        self._warned_of_source = True
+        contexts = self._table.kernels[self.kernel.name].contexts.values()
+        if source_digest(candidate.unit()) not in {each.source_digest for each in contexts}:
+            _log.warning(
+                "%s: the kernel's source is not the one that %s was measured with; tune it again",
+                self.kernel.name,
+                self._table.name,
+            )
+
+
+def _report(choice: Choice, problem: Problem) -> None:
+    level = logging.WARNING if choice.source == "default" else logging.DEBUG
+    _log.log(level, "%s %s: %s: %s", choice.kernel, problem, choice.source, choice.reason)

@@ -1,0 +1,182 @@
+# ruff: noqa: ARG001, ARG005 - what stands in for CUDA takes the arguments of the real functions
+from __future__ import annotations
+
+import itertools
+import json
+from contextlib import contextmanager
+from dataclasses import asdict
+
+import pytest
+
+from autotune.dispatch import Table
+from autotune.launcher import gpu
+from autotune.launcher.view import ELEMENT_BYTES
+from autotune.records import Target, load_kernel
+from autotune.toolchain import BinaryStore, source_digest
+
+H200 = Target(
+    arch="sm_90a",
+    sm_count=132,
+    shared_bytes_per_block=232448,
+    shared_bytes_per_sm=233472,
+    l2_bytes=62914560,
+)
+_TYPESTR = {"fp16": "<f2", "fp32": "<f4", "fp64": "<f8", "int32": "<i4"}
+
+
+class Foreign:
+    """An array of some other library, as the CUDA array interface shows it. Nothing is read."""
+
+    addresses = itertools.count(1 << 40, 1 << 32)
+
+    def __init__(self, shape, dtype="fp16", *, strides=None, pointer=None, **interface):
+        size = ELEMENT_BYTES[dtype]
+        self.__cuda_array_interface__ = {
+            "version": 3,
+            "shape": shape,
+            "typestr": _TYPESTR[dtype],
+            "data": (next(self.addresses) if pointer is None else pointer, False),
+            "strides": None if strides is None else tuple(size * stride for stride in strides),
+            **interface,
+        }
+
+    @property
+    def pointer(self):
+        return self.__cuda_array_interface__["data"][0]
+
+
+class Refused(Exception):
+    """What the stand-in for CUDA raises when it refuses a launch."""
+
+
+class StandIn:
+    """Takes the place of CUDA: programs are compiled for real, and only noted when started."""
+
+    def __init__(self):
+        self.started = []
+        self.refuse = set()
+
+    def program(self, binary, launch):
+        stand_in = self
+
+        class Program:
+            def start(self, pointers):
+                if binary.key in stand_in.refuse:
+                    raise Refused("out of resources")
+                stand_in.started.append((binary, launch, dict(pointers)))
+
+        return Program()
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """The launcher without a GPU: everything but memory and launches is real."""
+    made = StandIn()
+
+    @contextmanager
+    def current(device, stream):
+        yield stream
+
+    def empty(shape, dtype, like, device):
+        return Foreign(shape, dtype)
+
+    monkeypatch.setattr(gpu, "target", lambda device: H200)
+    monkeypatch.setattr(gpu, "device_of", lambda view: view.device or 0)
+    monkeypatch.setattr(gpu, "stream_pointer", lambda stream, like, device: stream or 0)
+    monkeypatch.setattr(gpu, "current", current)
+    monkeypatch.setattr(gpu, "wait_for", lambda view, stream: None)
+    monkeypatch.setattr(gpu, "empty", empty)
+    monkeypatch.setattr(gpu, "Program", made.program)
+    monkeypatch.setattr(gpu, "refusal", lambda e: str(e) if isinstance(e, Refused) else None)
+    return made
+
+
+@pytest.fixture(scope="session")
+def binaries(tmp_path_factory):
+    """One store for all tests: most of them launch the same few configs."""
+    return BinaryStore(tmp_path_factory.mktemp("binaries"))
+
+
+def gemm_table(*answers, arch="sm_90a", digest=None):
+    """Return a table of ``(problem fields, config)`` pairs."""
+    gemm = load_kernel("gemm")
+    first = gemm.problem_type.parse(answers[0][0])
+    unit = gemm.unit(first, gemm.default(first, H200), H200)
+    context = {
+        "source_digest": digest or source_digest(unit),
+        "toolchain": {"compiler": "nvrtc", "version": "13.0"},
+        "policy": {},
+        "replayed_from": "",
+    }
+    document = {
+        "schema": "autotune.table",
+        "schema_version": 1,
+        "generator": "test",
+        "created": "",
+        "database_revision": "",
+        "device": {
+            "kind": "cuda",
+            "name": "NVIDIA H200",
+            "memory_bytes": 150754820096,
+            "driver": "580",
+            **asdict(H200),
+            "arch": arch,
+        },
+        "kernels": {
+            "gemm": {
+                "kernel_ref": "gemm",
+                "scaled_fields": ["m", "n", "k"],
+                "exact_fields": ["dtype", "layout"],
+                "contexts": {"c": context},
+                "entries": [_answer(gemm, *answer) for answer in answers],
+                "defaults": [],
+            }
+        },
+    }
+    return Table.parse(json.dumps(document))
+
+
+def _answer(gemm, fields, config):
+    problem = gemm.problem_type.parse(fields)
+    return {
+        "problem": problem.as_dict(),
+        "config": config.as_dict(),
+        "conditions": [asdict(condition) for condition in gemm.conditions(problem, config)],
+        "evidence": {
+            "time_ns": 1000.0,
+            "spread": 0.0,
+            "samples": 1,
+            "tied": 0,
+            "verified": True,
+            "row_id": 1,
+            "study": "s",
+            "measured_at": "",
+            "origin": "measured",
+            "context": "c",
+        },
+    }
+
+
+@pytest.fixture
+def foreign():
+    return Foreign
+
+
+@pytest.fixture
+def make_table():
+    return gemm_table
+
+
+@pytest.fixture
+def gemm():
+    return load_kernel("gemm")
+
+
+@pytest.fixture
+def operands_of(gemm):
+    """Make an array for each operand of a problem."""
+
+    def make(problem):
+        return {o.name: Foreign(o.shape, o.dtype) for o in gemm.operands(problem)}
+
+    return make
