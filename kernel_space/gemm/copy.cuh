@@ -45,37 +45,28 @@ class Copy {
     // `rows` x `cols` elements from `source` on, in rows `pitch` elements apart, belong to the
     // operand.
     __device__ Copy(const Element* source, long long pitch, int rows, int cols)
-        : pitch_(pitch), rows_(rows), cols_(cols) {
-        const int piece = static_cast<int>(threadIdx.x);
-        row_ = piece / PIECES_IN_A_ROW;
-        col_ = piece % PIECES_IN_A_ROW * PIECE;
-        source_ = source + row_ * pitch + col_;
-        target_ = Tile::offset(row_, col_);
+        : pitch_(pitch) {
+        const int row = threadIdx.x / PIECES_IN_A_ROW;
+        const int col = threadIdx.x % PIECES_IN_A_ROW * PIECE;
+        source_ = source + row * pitch + col;
+        rows_left_ = rows - row;
+        cols_left_ = cols - col;
+        target_ = Tile::offset(row, col);
     }
 
-    // Starts asynchronous copies of this thread's pieces into the stage at address `stage`.
-    __device__ void start(u32 stage) const {
-        if (whole_tile()) {
+    // Starts asynchronous copies of this thread's pieces into the stage at address `stage`, if
+    // they are `wanted`.
+    __device__ void start(u32 stage, bool wanted) const {
 #pragma unroll
-            for (int i = 0; i < PIECES; ++i)
-                cp_async<config::COPY_BYTES, config::CACHE>(target(stage, i), source(i));
-        } else {
-#pragma unroll
-            for (int i = 0; i < PIECES; ++i)
-                cp_async<config::COPY_BYTES, config::CACHE>(target(stage, i), source(i), inside(i));
-        }
+        for (int i = 0; i < PIECES; ++i)
+            cp_async<config::COPY_BYTES, config::CACHE>(target(stage, i), source(i), inside(i),
+                                                        wanted);
     }
 
     // Loads this thread's pieces into registers; nothing waits for them yet.
     __device__ void load(Held& held) const {
-        if (whole_tile()) {
 #pragma unroll
-            for (int i = 0; i < PIECES; ++i) held.pieces[i] = __ldg(source(i));
-        } else {
-#pragma unroll
-            for (int i = 0; i < PIECES; ++i)
-                held.pieces[i] = inside(i) ? __ldg(source(i)) : Piece{};
-        }
+        for (int i = 0; i < PIECES; ++i) held.pieces[i] = inside(i) ? __ldg(source(i)) : Piece{};
     }
 
     // Stores what load() brought into the stage at address `stage`.
@@ -88,10 +79,10 @@ class Copy {
     __device__ void advance() {
         if constexpr (Tile::K_CONTIGUOUS) {
             source_ += config::TILE_K;
-            cols_ -= config::TILE_K;
+            cols_left_ -= config::TILE_K;
         } else {
             source_ += config::TILE_K * pitch_;
-            rows_ -= config::TILE_K;
+            rows_left_ -= config::TILE_K;
         }
     }
 
@@ -111,15 +102,13 @@ class Copy {
         return reinterpret_cast<const Piece*>(source_ + rows_to(i) * pitch_ + cols_to(i));
     }
     __device__ bool inside(int i) const {
-        return row_ + rows_to(i) < rows_ && col_ + cols_to(i) < cols_;
+        return rows_to(i) < rows_left_ && cols_to(i) < cols_left_;
     }
-    __device__ bool whole_tile() const { return rows_ >= Tile::ROWS && cols_ >= Tile::COLS; }
 
-    const Element* source_;
-    long long pitch_;
-    int rows_, cols_;  // what is left of the operand from the current tile on
-    int row_, col_;    // this thread's first piece within a tile
-    u32 target_;       // its byte offset in shared memory
+    const Element* source_;       // this thread's first piece of the current tile
+    long long pitch_;             // elements from one row to the next
+    int rows_left_, cols_left_;   // what is left of the operand from that piece on
+    u32 target_;                  // the piece's byte offset in a stage
 };
 
 // Both operands' copies: what a main loop asks for, tile after tile.
@@ -132,9 +121,9 @@ struct Copies {
         Copy<TileB>::Held b;
     };
 
-    __device__ void start(u32 stage) {
-        a.start(stage);
-        b.start(stage + TileA::BYTES);
+    __device__ void start(u32 stage, bool wanted) {
+        a.start(stage, wanted);
+        b.start(stage + TileA::BYTES, wanted);
         advance();
     }
     __device__ void load(Held& held) {

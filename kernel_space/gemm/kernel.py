@@ -22,7 +22,8 @@ from autotune.space import Space
 from kernel_space.gemm import accuracy
 from kernel_space.gemm.config import GemmConfig
 from kernel_space.gemm.problem import GemmProblem
-from kernel_space.gemm.space import MIN_COPY_ASYNC_BYTES, gemm_space, widest_copy_bytes
+from kernel_space.gemm.rules import BYPASS_BYTES, MIN_ASYNC_BYTES, widest_copy_bytes
+from kernel_space.gemm.space import gemm_space
 
 SOURCES = Path(__file__).parent
 
@@ -43,7 +44,7 @@ class Gemm(Kernel):
         """Return a middling config that fits every target from sm_80 on."""
         del target
         copy_bytes = widest_copy_bytes(problem)
-        if copy_bytes < MIN_COPY_ASYNC_BYTES:
+        if copy_bytes < MIN_ASYNC_BYTES:
             shape = {"tile_m": 64, "tile_n": 64, "tile_k": 32, "warp_m": 32, "warp_n": 32}
             pipeline: dict[str, int | str] = {"mechanism": "sync2", "stages": 2}
         else:
@@ -56,7 +57,7 @@ class Gemm(Kernel):
                 **shape,
                 **pipeline,
                 "copy_bytes": copy_bytes,
-                "cache": "bypass" if copy_bytes == 16 else "l1",
+                "cache": "bypass" if copy_bytes == BYPASS_BYTES else "l1",
                 "raster": "along_n",
                 "raster_group": 1,
             }

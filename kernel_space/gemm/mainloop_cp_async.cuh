@@ -16,25 +16,32 @@ struct Mainloop<Mechanism::cp_async> {
         constexpr int STAGES = config::STAGES;
 #pragma unroll 1
         for (int tile = 0; tile < STAGES; ++tile) {
-            if (tile < tiles) copies.start(shared + tile * STAGE_BYTES);
+            copies.start(shared + tile * STAGE_BYTES, tile < tiles);
             cp_async_commit();
         }
+        wait_for_oldest();
+        read_first(product, shared);
 
         u32 stage = shared;
 #pragma unroll 1
         for (int tile = 0; tile < tiles; ++tile) {
-            cp_async_wait<STAGES - 1>();  // this thread's part of the oldest stage has arrived,
-            __syncthreads();              // and so has everybody else's
+            read_rest(product, stage);
+            __syncthreads();  // everybody has read the stage: it may be overwritten
 
-            multiply_all_but_last(product, stage);
-            __syncthreads();              // everybody has read the stage: it may be overwritten
-
-            if (tile + STAGES < tiles) copies.start(stage);
+            copies.start(stage, tile + STAGES < tiles);
             cp_async_commit();
-            multiply_last(product);       // from registers, while the copies set off
+            multiply_last_but_one(product);
 
             stage += STAGE_BYTES;
             if (stage == shared + STAGES * STAGE_BYTES) stage = shared;
+            wait_for_oldest();
+            multiply_last_and_read_first(product, stage);
         }
+    }
+
+   private:
+    __device__ static void wait_for_oldest() {
+        cp_async_wait<config::STAGES - 1>();  // this thread's part of the stage has arrived,
+        __syncthreads();                      // and so has everybody else's
     }
 };

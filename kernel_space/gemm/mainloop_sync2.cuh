@@ -14,19 +14,23 @@ struct Mainloop<Mechanism::sync2> {
         Copies::Held held;
         copies.load(held);
         copies.store(held, shared);
-        __syncthreads();
-        int offset = 0;
+        __syncthreads();  // the first tile is complete
+        read_first(product, shared);
+
+        u32 stage = 0;
 #pragma unroll 1
         for (int tile = 0; tile < tiles; ++tile) {
             const bool more = tile + 1 < tiles;
             if (more) copies.load(held);
-            multiply_all_but_last(product, shared + offset);
-            offset ^= STAGE_BYTES;
-            // The other buffer was read in the previous round, and the barrier at the end of
-            // that round let nobody through before everyone had.
-            if (more) copies.store(held, shared + offset);
-            multiply_last(product);
+            read_rest(product, shared + stage);
+            multiply_last_but_one(product);
+
+            stage ^= STAGE_BYTES;
+            // The other buffer was read in the previous round, and the barrier of that round
+            // let nobody through before everyone had.
+            if (more) copies.store(held, shared + stage);
             __syncthreads();  // the next tile is complete, and this one has been read
+            multiply_last_and_read_first(product, shared + stage);
         }
     }
 };

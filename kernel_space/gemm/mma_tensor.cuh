@@ -28,16 +28,19 @@ class TensorProduct {
         b_ += TileA::BYTES;
     }
 
-    // Loads the fragments of step `step` along K from the stage at address `stage`.
+    // Loads the fragments of step `step` along K from the stage at address `stage`, in the order
+    // in which multiply() takes them.
     __device__ void load(int set, u32 stage, int step) {
 #pragma unroll
-        for (int i = 0; i < MMAS_M; ++i)
+        for (int i = 0; i < MMAS_M; ++i) {
             ldmatrix<!TileA::K_CONTIGUOUS>(
                 fragments_a_[set][i], TileA::moved_by(stage + a_, i * 16, step * 16));
+            if (i > 0) continue;
 #pragma unroll
-        for (int j = 0; j < MMAS_N / 2; ++j)
-            ldmatrix<!TileB::K_CONTIGUOUS>(
-                fragments_b_[set][j], TileB::moved_by(stage + b_, j * 16, step * 16));
+            for (int j = 0; j < MMAS_N / 2; ++j)
+                ldmatrix<!TileB::K_CONTIGUOUS>(
+                    fragments_b_[set][j], TileB::moved_by(stage + b_, j * 16, step * 16));
+        }
     }
 
     __device__ void multiply(int set) {

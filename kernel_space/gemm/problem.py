@@ -75,6 +75,10 @@ class GemmProblem(Problem):
         """Names of the fields that are the row length of A and of B, as stored."""
         return ("m" if self.a_transposed else "k", "k" if self.b_transposed else "n")
 
+    def row_bytes(self, field: str) -> int:
+        """Length of a stored row that runs along ``field``, in bytes."""
+        return int(getattr(self, field)) * self.element_bytes
+
     @property
     def uses_tensor_cores(self) -> bool:
         """True for the 16-bit dtypes."""

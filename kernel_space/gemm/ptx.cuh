@@ -12,33 +12,25 @@ __device__ __forceinline__ u32 shared_address(const void* pointer) {
 
 // --- asynchronous copies: global -> shared without a stop in registers -----------------------
 
-// Copies BYTES, or writes BYTES of zeros and reads nothing when `inside` is false.
+// Copies BYTES if `inside`, else writes BYTES of zeros and reads nothing; does neither unless
+// `wanted`. Both are predicates of the one instruction: a branch would keep the compiler from
+// scattering copies among the mathematics.
 template <int BYTES, Cache CACHE>
-__device__ __forceinline__ void cp_async(u32 shared, const void* global, bool inside) {
+__device__ __forceinline__ void cp_async(u32 shared, const void* global, bool inside, bool wanted) {
     const int source_bytes = inside ? BYTES : 0;
     if constexpr (CACHE == Cache::bypass) {
         static_assert(BYTES == 16, "only 16-byte copies can bypass L1");
-        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(shared),
-                     "l"(global), "r"(source_bytes)
-                     : "memory");
+        asm volatile(
+            "{ .reg .pred wanted; setp.ne.b32 wanted, %3, 0;\n"
+            "@wanted cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2; }" ::"r"(shared),
+            "l"(global), "r"(source_bytes), "r"(static_cast<int>(wanted))
+            : "memory");
     } else {
-        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2, %3;" ::"r"(shared),
-                     "l"(global), "n"(BYTES), "r"(source_bytes)
-                     : "memory");
-    }
-}
-
-template <int BYTES, Cache CACHE>
-__device__ __forceinline__ void cp_async(u32 shared, const void* global) {
-    if constexpr (CACHE == Cache::bypass) {
-        static_assert(BYTES == 16, "only 16-byte copies can bypass L1");
-        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(shared),
-                     "l"(global)
-                     : "memory");
-    } else {
-        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2;" ::"r"(shared),
-                     "l"(global), "n"(BYTES)
-                     : "memory");
+        asm volatile(
+            "{ .reg .pred wanted; setp.ne.b32 wanted, %4, 0;\n"
+            "@wanted cp.async.ca.shared.global.L2::128B [%0], [%1], %2, %3; }" ::"r"(shared),
+            "l"(global), "n"(BYTES), "r"(source_bytes), "r"(static_cast<int>(wanted))
+            : "memory");
     }
 }
 

@@ -1,0 +1,76 @@
+// A consumer: a warp group that multiplies what lies in the ring into its accumulators.
+#pragma once
+
+#include "producer.cuh"
+#include "wgmma.cuh"
+
+struct Accumulators {
+    float sum[BLOCKS][config::TILE_N / 2];
+
+    // Start to multiply one stage. The first product of a tile overwrites what was there.
+    __device__ __forceinline__ void multiply(u32 a, u32 b, bool first) {
+        product_fence();
+#pragma unroll
+        for (int step = 0; step < config::TILE_K / 16; ++step)
+#pragma unroll
+            for (int block = 0; block < BLOCKS; ++block)
+                WarpGroupProduct<config::TILE_N>::run(
+                    sum[block], TileA::descriptor(a + TileA::at(block * 64), step),
+                    TileB::descriptor(b, step), !first || step > 0);
+        product_commit();
+    }
+
+    // Wait for every product; only then may the compiler touch the sums.
+    __device__ __forceinline__ void finish() {
+        product_wait<0>();
+#pragma unroll
+        for (int block = 0; block < BLOCKS; ++block)
+#pragma unroll
+            for (int i = 0; i < config::TILE_N / 2; ++i) asm volatile("" : "+f"(sum[block][i]));
+    }
+};
+
+struct Consumer {
+    const Shared& shared;
+    const Schedule& schedule;
+    int index;   // among the consumers
+    int thread;  // in the warp group
+
+    __device__ int first_row() const { return PINGPONG ? 0 : index * ROWS; }
+
+    // One tile, with one product in flight: a stage is given back when the next one's product
+    // has been issued and its own is done. `issued` is called once the last one is under way.
+    template <class Issued>
+    __device__ __forceinline__ void multiply_tile(Accumulators& accumulators, Ring& ring,
+                                                  Issued issued) const {
+        int previous = 0;
+#pragma unroll 1
+        for (int k_tile = 0; k_tile < schedule.k_tiles; ++k_tile, ring.next()) {
+            barrier_wait(shared.full + 8 * ring.stage, ring.phase);
+            accumulators.multiply(shared.a(ring.stage) + TileA::at(first_row()),
+                                  shared.b(ring.stage), k_tile == 0);
+            if (k_tile > 0) {
+                product_wait<1>();
+                release(previous);
+            }
+            previous = ring.stage;
+        }
+        issued();
+        accumulators.finish();
+        release(previous);
+    }
+
+private:
+    // Tell every block that writes into this stage that it is free: one thread for each.
+    __device__ __forceinline__ void release(int stage) const {
+        const u32 empty = shared.empty + 8 * stage;
+        if constexpr (config::CLUSTER_M * config::CLUSTER_N > 1) {
+            const bool shares = thread % config::CLUSTER_M == schedule.rank_m() ||
+                                thread / config::CLUSTER_M == schedule.rank_n();
+            if (thread < config::CLUSTER_M * config::CLUSTER_N && shares)
+                barrier_arrive_at(empty, thread);
+        } else if (thread == 0) {
+            barrier_arrive(empty);
+        }
+    }
+};

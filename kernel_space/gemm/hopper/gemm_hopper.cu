@@ -1,0 +1,152 @@
+// C = A * B on Hopper: tensor copies (TMA) fill a ring of stages, warp groups multiply (wgmma).
+//
+// A producer warp group that only issues copies keeps the ring full while one to three consumer
+// warp groups multiply; or, with no roles, every group waits for what one thread has asked for.
+#include "roles.cuh"
+
+#include "config.h"
+
+#include "epilogue.cuh"
+
+// Registers of a thread once the roles are known: what the producer gives up, consumers take.
+constexpr int PRODUCER_REGISTERS =
+    config::CONSUMERS == 3 ? 32 : CLUSTER > 1 ? 40 : 24;
+constexpr int CONSUMER_REGISTERS =
+    config::CONSUMERS == 3 ? 160 : CLUSTER > 1 ? 232 : 240;
+
+// How many arrivals free a stage: one from each consumer of each block that reads or shares it.
+constexpr int READERS = (PINGPONG ? 1 : config::CONSUMERS) *
+                        (config::CLUSTER_M + config::CLUSTER_N - 1);
+
+__device__ __forceinline__ void start_barriers(const Shared& shared) {
+    if (threadIdx.x == 0) {
+        for (int stage = 0; stage < config::STAGES; ++stage) {
+            barrier_init(shared.full + 8 * stage, 1);
+            barrier_init(shared.empty + 8 * stage, READERS);
+        }
+        barrier_init_fence();
+    }
+    if constexpr (CLUSTER > 1)
+        cluster_sync();  // nobody may signal a barrier that its owner has not initialised
+    else
+        __syncthreads();
+}
+
+// Consumers that take turns: the main loop of one runs while the other stores.
+struct Turns {
+    static constexpr int FIRST_BARRIER = 4;
+    int consumer, taken = 0;
+
+    __device__ void wait() {
+        if (consumer == 1 || taken++ > 0)
+            group_sync(FIRST_BARRIER + consumer, 2 * GROUP_THREADS);
+    }
+    __device__ void pass() const {
+        group_arrive(FIRST_BARRIER + (consumer ^ 1), 2 * GROUP_THREADS);
+    }
+};
+
+__device__ __forceinline__ void consume(const Consumer& consumer, Epilogue epilogue) {
+    const Schedule& schedule = consumer.schedule;
+    Ring ring;
+    if constexpr (PINGPONG) {
+        Turns turns{consumer.index};
+        if (consumer.index == 1) ring.skip(schedule.k_tiles);
+        for (int i = schedule.first + consumer.index * schedule.step; i < schedule.tiles;
+             i += 2 * schedule.step) {
+            Accumulators accumulators;
+            turns.wait();
+            consumer.multiply_tile(accumulators, ring, [&] { turns.pass(); });
+            ring.skip(schedule.k_tiles);
+            epilogue.store(accumulators, schedule.at(i), 0);
+        }
+    } else {
+        for (int i = schedule.first; i < schedule.tiles; i += schedule.step) {
+            Accumulators accumulators;
+            consumer.multiply_tile(accumulators, ring, [] {});
+            epilogue.store(accumulators, schedule.at(i), consumer.first_row());
+        }
+    }
+}
+
+// One tile in SPLIT_K parts. Every thread of the cluster passes both cluster barriers.
+__device__ __forceinline__ void consume_part(const Consumer& consumer, const Reduction& reduction) {
+    const Schedule& schedule = consumer.schedule;
+    const int thread = consumer.index * GROUP_THREADS + consumer.thread;
+    Ring ring;
+    Accumulators accumulators;
+    consumer.multiply_tile(accumulators, ring, [] {});
+    group_sync(1, config::CONSUMERS * GROUP_THREADS);  // nobody multiplies from the stages now
+    reduction.leave(accumulators, consumer.first_row(), consumer.thread);
+    cluster_sync();  // every part is there
+    reduction.add(schedule.at(schedule.first), schedule.rank, thread);
+}
+
+// No roles: ask for STAGES tiles ahead, then wait, multiply, wait again, ask for the next.
+__device__ __forceinline__ void alternate(const Producer& producer, const Consumer& consumer,
+                                          Epilogue epilogue) {
+    const Schedule& schedule = consumer.schedule;
+    const bool asks = threadIdx.x == 0;
+    Ring ring;
+    for (int i = schedule.first; i < schedule.tiles; i += schedule.step) {
+        const Tile tile = schedule.at(i);
+        Accumulators accumulators;
+        Ring ahead = ring;
+        for (int k_tile = 0; k_tile < min(config::STAGES, schedule.k_tiles);
+             ++k_tile, ahead.next())
+            if (asks) producer.load(ahead.stage, tile, k_tile);
+#pragma unroll 1
+        for (int k_tile = 0; k_tile < schedule.k_tiles; ++k_tile, ring.next()) {
+            barrier_wait(producer.shared.full + 8 * ring.stage, ring.phase);
+            accumulators.multiply(
+                producer.shared.a(ring.stage) + TileA::at(consumer.first_row()),
+                producer.shared.b(ring.stage), k_tile == 0);
+            product_wait<0>();
+            __syncthreads();  // everybody has read the stage: it may be overwritten
+            if (asks && k_tile + config::STAGES < schedule.k_tiles)
+                producer.load(ring.stage, tile, k_tile + config::STAGES);
+        }
+        accumulators.finish();
+        epilogue.store(accumulators, tile, consumer.first_row());
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_DIMENSIONS
+    gemm(const __grid_constant__ TensorMap a_map, const __grid_constant__ TensorMap b_map,
+         const __grid_constant__ TensorMap c_map, u16* c, int m, int n, int k) {
+    extern __shared__ unsigned char raw[];
+    const Shared shared(raw);
+    start_barriers(shared);
+
+    // With SWAPPED operands A is what the caller calls B: its rows run along C's columns.
+    const int rows = config::SWAPPED ? n : m, columns = config::SWAPPED ? m : n;
+    const Schedule schedule(rows, columns, k, CLUSTER > 1 ? cluster_rank() : 0);
+    const Producer producer{a_map, b_map, shared, schedule};
+    const int group = threadIdx.x / GROUP_THREADS, thread = threadIdx.x % GROUP_THREADS;
+
+    if constexpr (!SPECIALIZED) {
+        alternate(producer, Consumer{shared, schedule, group, thread},
+                  Epilogue{c_map, c, m, n, shared, group, thread});
+        if (thread == 0) store_wait();
+    } else if (group == 0) {
+        keep_registers<PRODUCER_REGISTERS>();
+        if (thread == 0) producer.fill();
+        if constexpr (config::SPLIT_K > 1) {
+            __syncwarp();
+            cluster_sync();
+        }
+    } else {
+        take_registers<CONSUMER_REGISTERS>();
+        const Consumer consumer{shared, schedule, group - 1, thread};
+        if constexpr (config::SPLIT_K > 1) {
+            consume_part(consumer, Reduction{c, m, n, shared});
+        } else {
+            consume(consumer, Epilogue{c_map, c, m, n, shared, group - 1, thread});
+            if (thread == 0) store_wait();
+        }
+    }
+    if constexpr (CLUSTER > 1) {
+        __syncwarp();
+        cluster_sync();  // a block must not leave while others signal or read its shared memory
+    }
+}

@@ -1,0 +1,185 @@
+"""The named rules of the GEMM space. Each says why a config breaks it, in numbers.
+
+A rule that no device could keep (a copy that does not divide, say) and a rule that only saves
+time (a band of blocks wider than the grid) look alike here: both remove a config before it is
+compiled, under a name that is counted.
+"""
+
+from __future__ import annotations
+
+from autotune.records import Target
+from autotune.space import Constraint
+from kernel_space.gemm.config import WARP_LANES
+from kernel_space.gemm.problem import GemmProblem
+from kernel_space.gemm.registers import estimated_registers
+
+MECHANISMS = ("sync1", "sync2", "cp_async")
+FIXED_STAGES = {"sync1": 1, "sync2": 2}  # these have that many buffers by definition
+COPY_SIZES = (2, 4, 8, 16)
+MIN_ASYNC_BYTES = 4
+BYPASS_BYTES = 16
+MAX_THREADS = 512
+MAX_REGISTERS = 255  # of one thread, on every architecture
+MAX_COPIES = 64  # of one thread and tile; they are unrolled
+
+
+def warp_tile() -> tuple[Constraint, Constraint]:
+    """Return the rules that a warp's tile fits the block's."""
+
+    def rows(tile_m: int, warp_m: int) -> str | None:
+        if warp_m > tile_m:
+            return f"a warp of {warp_m} rows is taller than the block's {tile_m}"
+        return None
+
+    def columns(tile_n: int, warp_n: int) -> str | None:
+        if warp_n > tile_n:
+            return f"a warp of {warp_n} columns is wider than the block's {tile_n}"
+        return None
+
+    return Constraint("warp_tile", rows), Constraint("warp_tile", columns)
+
+
+def threads(target: Target) -> Constraint:
+    """Return the rule that a block has a sensible number of threads."""
+    most = min(MAX_THREADS, target.threads_per_block)
+
+    def broken(tile_m: int, tile_n: int, warp_m: int, warp_n: int) -> str | None:
+        count = _threads(tile_m, tile_n, warp_m, warp_n)
+        if count > most:
+            return f"{count // WARP_LANES} warps are {count} threads, more than {most}"
+        if count == WARP_LANES:
+            return "while the only warp of a block waits, nothing else runs"
+        return None
+
+    return Constraint("threads", broken)
+
+
+def stages() -> Constraint:
+    """Return the rule that the number of buffers is the mechanism's own."""
+
+    def broken(mechanism: str, stages: int) -> str | None:
+        fixed = FIXED_STAGES.get(mechanism, stages)
+        if stages != fixed:
+            return f"{mechanism} holds {fixed} in shared memory, not {stages}"
+        return None
+
+    return Constraint("stages", broken)
+
+
+def shared_memory(problem: GemmProblem, target: Target) -> Constraint:
+    """Return the rule that all stages fit into a block's shared memory."""
+    most = target.shared_bytes_per_block
+
+    def broken(tile_m: int, tile_n: int, tile_k: int, stages: int) -> str | None:
+        stage = (tile_m + tile_n) * tile_k * problem.element_bytes
+        if stages * stage > most:
+            return f"{stages} stages of {stage} bytes are {stages * stage}, more than {most}"
+        return None
+
+    return Constraint("shared_memory", broken)
+
+
+def alignment(problem: GemmProblem) -> Constraint:
+    """Return the rule that rows of A and B, as stored, are whole numbers of copies."""
+    rows = {name: problem.row_bytes(name) for name in problem.row_fields}
+
+    def broken(copy_bytes: int) -> str | None:
+        for field, row_bytes in rows.items():
+            if row_bytes % copy_bytes:
+                return f"rows along {field} are {row_bytes} bytes, not a multiple of {copy_bytes}"
+        return None
+
+    return Constraint("alignment", broken)
+
+
+def copy_size(problem: GemmProblem) -> Constraint:
+    """Return the rule that the mechanism can copy so few bytes at a time, and should."""
+    widest = widest_copy_bytes(problem)
+
+    def broken(mechanism: str, copy_bytes: int) -> str | None:
+        if mechanism == "cp_async" and copy_bytes < MIN_ASYNC_BYTES:
+            return f"cp.async moves 4, 8 or 16 bytes, not {copy_bytes}"
+        if copy_bytes < MIN_ASYNC_BYTES <= widest:
+            return f"{copy_bytes}-byte loads are for odd rows; these allow {widest} bytes"
+        return None
+
+    return Constraint("copy_size", broken)
+
+
+def cache() -> Constraint:
+    """Return the rule that only wide asynchronous copies choose a cache mode."""
+
+    def broken(mechanism: str, copy_bytes: int, cache: str) -> str | None:
+        if cache == "bypass" and mechanism != "cp_async":
+            return f"{mechanism} copies through registers; only cp_async can bypass L1"
+        if cache == "bypass" and copy_bytes != BYPASS_BYTES:
+            return f"only {BYPASS_BYTES}-byte copies can bypass L1, not {copy_bytes}-byte ones"
+        return None
+
+    return Constraint("cache", broken)
+
+
+def divisibility(problem: GemmProblem) -> Constraint:
+    """Return the rule that all threads make equally many copies of each tile, not too many."""
+
+    def broken(
+        tile_m: int, tile_n: int, warp_m: int, warp_n: int, tile_k: int, copy_bytes: int
+    ) -> str | None:
+        at_once = _threads(tile_m, tile_n, warp_m, warp_n) * copy_bytes
+        for name, extent in (("A", tile_m), ("B", tile_n)):
+            tile_bytes = extent * tile_k * problem.element_bytes
+            if tile_bytes % at_once:
+                return f"all threads copy {at_once} bytes at once; a tile of {name} is {tile_bytes}"
+            if tile_bytes > at_once * MAX_COPIES:
+                return f"{tile_bytes // at_once} copies of {name} for each thread and tile"
+        return None
+
+    return Constraint("divisibility", broken)
+
+
+def registers(problem: GemmProblem, target: Target) -> Constraint:
+    """Return the rule that nothing is likely to spill."""
+
+    def broken(  # all that decides how many values a thread holds
+        tile_m: int,
+        tile_n: int,
+        warp_m: int,
+        warp_n: int,
+        tile_k: int,
+        mechanism: str,
+        copy_bytes: int,
+    ) -> str | None:
+        count = _threads(tile_m, tile_n, warp_m, warp_n)
+        copied = (tile_m + tile_n) * tile_k * problem.element_bytes // count
+        need = estimated_registers(
+            problem, warp=(warp_m, warp_n), mechanism=mechanism, copied=copied, piece=copy_bytes
+        )
+        most = min(MAX_REGISTERS, target.registers_per_sm // count)
+        if need > most:
+            return f"{count} threads have {most} registers each and need about {need}"
+        return None
+
+    return Constraint("registers", broken)
+
+
+def raster(problem: GemmProblem) -> Constraint:
+    """Return the rule that a band of blocks is no wider than the grid."""
+
+    def broken(tile_m: int, tile_n: int, raster: str, raster_group: int) -> str | None:
+        tile, extent = (tile_n, problem.n) if raster == "along_m" else (tile_m, problem.m)
+        tiles = max(1, -(-extent // tile))
+        if raster_group > tiles:
+            return f"a band of {raster_group} tiles is wider than the grid of {tiles}"
+        return None
+
+    return Constraint("raster", broken)
+
+
+def widest_copy_bytes(problem: GemmProblem) -> int:
+    """Return the widest copy that divides every row of A and B, in bytes."""
+    rows = [problem.row_bytes(name) for name in problem.row_fields]
+    return next(size for size in reversed(COPY_SIZES) if all(row % size == 0 for row in rows))
+
+
+def _threads(tile_m: int, tile_n: int, warp_m: int, warp_n: int) -> int:
+    return tile_m // warp_m * (tile_n // warp_n) * WARP_LANES
