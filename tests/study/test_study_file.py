@@ -9,7 +9,7 @@ from autotune.errors import InvalidInput
 from autotune.records import STANDARD
 from autotune.study import load_study, parse_duration_s
 
-KERNEL = '''
+KERNEL = """
 from autotune.records import Problem, Kernel
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class Adder(Kernel):
     def reference(self, problem, inputs, xp): ...
     def tolerance(self, problem): ...
     def cost(self, problem): ...
-'''
+"""
 
 GOOD = """
 name = "sums"

@@ -1,0 +1,2 @@
+#include "config.h"
+#error "no compiler can build this"
