@@ -1,0 +1,72 @@
+"""What is left of a device's processes when it is closed, or when its owner is killed."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+SCRIPT = f"""
+import sys; sys.path.insert(0, {str(HERE)!r})
+from pathlib import Path
+from driving import candidate, outcome
+from autotune.device import open_device
+from autotune.records import Limits
+
+def descendants(pid):
+    children = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(stat.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if parent == pid:
+            children += [int(stat.parent.name), *descendants(int(stat.parent.name))]
+    return children
+
+import os
+device = open_device("host", limits=Limits(run_s=600))
+print(outcome(device, candidate(device, fault="none", twin=0)).status, flush=True)
+print(*descendants(os.getpid()), flush=True)
+"""
+CLOSE = "device.close(); print(*descendants(os.getpid()), flush=True)"
+HANG = 'outcome(device, candidate(device, fault="hang", twin=0))'
+
+
+def start(then):
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT + then], stdout=subprocess.PIPE, text=True
+    )
+
+
+def is_running(pid):
+    stat = Path(f"/proc/{pid}/stat")
+    try:
+        return stat.read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
+    except OSError:
+        return False
+
+
+def test_close_leaves_no_process():
+    owner = start(CLOSE)
+    out, _ = owner.communicate(timeout=120)
+    status, before, after = out.split("\n")[:3]
+    assert status == "ok"
+    assert len(before.split()) >= 2  # compilers and the lane
+    assert after == ""
+
+
+def test_killing_the_owner_ends_a_candidate_that_hangs():
+    owner = start(HANG)
+    assert owner.stdout.readline() == "ok\n"
+    pids = [int(word) for word in owner.stdout.readline().split()]
+    time.sleep(1.0)  # let the hang begin
+    owner.send_signal(signal.SIGKILL)
+    owner.communicate()
+    deadline = time.monotonic() + 10
+    while any(map(is_running, pids)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert [pid for pid in pids if is_running(pid)] == []
