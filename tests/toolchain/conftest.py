@@ -11,6 +11,12 @@ KERNEL = '#include "config.h"\nextern "C" __global__ void k(float *p) { p[thread
 LIBRARY = '#include "config.h"\nextern "C" int answer() { return VALUE; }\n'
 
 
+def write_once(path, text):
+    """Leave a file alone that a compiler may be reading."""
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
 @pytest.fixture
 def kernel():
     return KERNEL
@@ -33,7 +39,7 @@ def cuda_unit(tmp_path):
     def make(text=KERNEL, value=1, *, entry="k", name="main.cu", **fields):
         main = tmp_path / "cuda" / name
         main.parent.mkdir(exist_ok=True)
-        main.write_text(text)
+        write_once(main, text)
         header = f"#pragma once\nconstexpr int VALUE = {value};\n"
         return SourceUnit(language="cuda", main=main, header=header, entry=entry, **fields)
 
@@ -47,7 +53,7 @@ def host_unit(tmp_path):
     def make(text=LIBRARY, value=1, *, entry="answer", name="main.cpp", **fields):
         main = tmp_path / "host" / name
         main.parent.mkdir(exist_ok=True)
-        main.write_text(text)
+        write_once(main, text)
         header = f"#pragma once\nconstexpr int VALUE = {value};\n"
         return SourceUnit(language="c++", main=main, header=header, entry=entry, **fields)
 

@@ -145,6 +145,16 @@ def test_a_source_edited_while_it_compiles_is_compiled_again(
     assert compile_now(compiler, store, unit, pool_of(compiler)._arch).key == made.key
 
 
+def test_a_failure_of_a_half_written_source_is_not_the_last_word(
+    pool_of, host_unit, scripted, library
+):
+    unit = host_unit(library[: len(library) // 2])
+    whole = unit.main.with_name("whole")
+    whole.write_text(library)
+    compiler = scripted(f"cmp -s {whole} {unit.main} || {{ cp {whole} {unit.main}; exit 1; }}")
+    assert isinstance(pool_of(compiler, workers=1).submit(unit).result(), Binary)
+
+
 def test_a_unit_that_cannot_be_keyed_is_a_failure(pool_of, host_unit, library):
     pool = pool_of(HostCompiler())
     outcome = pool.submit(host_unit('#include "gone.h"\n' + library)).result()
