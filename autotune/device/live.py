@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import Future
 
 from autotune.device.fit import misfit
@@ -24,6 +23,11 @@ from autotune.records import (
     Toolchain,
 )
 from autotune.toolchain import BinaryStore, CompilePool, Compiler, source_digest
+from autotune.toolchain.pool import usable_cpus
+
+# More would compile faster than one device measures, and each candidate that is asked ahead is
+# one that the search chose without its predecessors' results.
+MOST_COMPILERS = 8
 
 
 class LiveDevice:
@@ -64,8 +68,8 @@ class LiveDevice:
 
     @property
     def lookahead(self) -> int:
-        """Twice the processors: while one half compiles, the other waits to be measured."""
-        return 2 * (os.cpu_count() or 1)
+        """Twice the compilers: while one half is being built, the other waits to be measured."""
+        return 2 * _compilers()
 
     def policy(self, requested: Policy) -> Policy:
         """Return ``requested``: it measures as it is asked to."""
@@ -78,7 +82,7 @@ class LiveDevice:
                 f"kernel {kernel.name!r} is written in {kernel.language}; "
                 f"device {self.name} runs {self._compiler.language}"
             )
-        self._compiler.preflight()
+        self._compiler.preflight(arch=self.identity.target.arch)
 
     def source_digest(self, candidate: Candidate) -> str:
         """Return a digest of the kernel's source with every header that it includes."""
@@ -93,7 +97,9 @@ class LiveDevice:
         """Start to compile ``candidate``, or find its binary."""
         if self._pool is None:
             arch, limit_s = self.identity.target.arch, self._limits.compile_s
-            self._pool = CompilePool(self._compiler, self._store, arch=arch, limit_s=limit_s)
+            self._pool = CompilePool(
+                self._compiler, self._store, arch=arch, limit_s=limit_s, workers=_compilers()
+            )
         return self._pool.submit(candidate.unit())
 
     def measure(self, candidate: Candidate, binary: Binary, policy: Policy) -> Outcome:
@@ -118,3 +124,7 @@ class LiveDevice:
         finally:
             self._lane.close()
             self._lock.release()
+
+
+def _compilers() -> int:
+    return min(MOST_COMPILERS, usable_cpus())

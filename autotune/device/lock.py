@@ -33,6 +33,8 @@ class DeviceLock:
         except Timeout:
             _LOG.warning("%s is in use by another study: waiting for it", self._name)
             self._lock.acquire()
+        except PermissionError as error:  # another user's file
+            _LOG.warning("%s cannot be locked: %s", self._name, error)
 
     def release(self) -> None:
         """Let the next study in."""
