@@ -56,12 +56,14 @@ def _stored(matrix: View) -> tuple[str, View]:
 
     A vector is stored both ways at once; the one with the longer rows copies in wider pieces.
     """
-    ways = [("n", matrix), ("t", matrix.transposed)]
-    dense = [(letter, way) for letter, way in ways if way.dense]
-    if not dense:
-        raise InvalidInput(
-            f"{matrix.name} has strides {matrix.strides} for shape {matrix.shape}: neither it nor "
-            "its transpose is row-major without gaps",
-            hint="copy it first: numpy-like libraries call that ascontiguousarray",
-        )
-    return max(dense, key=lambda way: way[1].shape[1])
+    rows, columns = matrix.shape
+    if matrix.dense and (columns > 1 or columns >= rows):
+        return "n", matrix
+    flipped = matrix.transposed
+    if flipped.dense:
+        return "t", flipped
+    raise InvalidInput(
+        f"{matrix.name} has strides {matrix.strides} for shape {matrix.shape}: neither it nor "
+        "its transpose is row-major without gaps",
+        hint="copy it first: numpy-like libraries call that ascontiguousarray",
+    )

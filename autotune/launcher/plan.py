@@ -67,8 +67,10 @@ class Planner:
         Raises:
             InvalidProblem: A field is unknown, missing or out of range.
         """
-        fields = asked.as_dict() if isinstance(asked, Problem) else asked
-        return self.kernel.problem_type.parse(fields)
+        problem_type = self.kernel.problem_type
+        if isinstance(asked, problem_type):
+            return asked
+        return problem_type.parse(asked.as_dict() if isinstance(asked, Problem) else asked)
 
     def plan(self, problem: Problem, device: int) -> Plan:
         """Return the plan for ``problem``: the first choice that compiles, fits and loads.
