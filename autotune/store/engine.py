@@ -24,6 +24,7 @@ from autotune.store.faults import translated
 from autotune.store.url import sqlite_path
 
 BUSY_S = 60.0
+_SLICE_S = 0.5  # while SQLite itself waits no signal is heard: Ctrl-C comes between two slices
 _RETRY_S = 0.05
 _WRITERS = 7218651931  # any number that no other program takes as its advisory lock
 
@@ -83,7 +84,7 @@ def _sqlite_uri(path: Path, mode: str) -> str:
 def _sqlite_engine(url: URL, uri: Callable[[], str]) -> Engine:
     def connect() -> sqlite3.Connection:
         return sqlite3.connect(
-            uri(), uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+            uri(), uri=True, timeout=_SLICE_S, isolation_level=None, check_same_thread=False
         )
 
     with translated(url):
@@ -103,17 +104,26 @@ def _set_pragmas(connection: Any, _entry: ConnectionPoolEntry) -> None:
 
 
 def _use_wal(connection: Any, _entry: ConnectionPoolEntry) -> None:
-    """Switch the file to WAL, once for all. SQLite does not wait for a writer here: wait."""
+    """Switch the file to WAL, once for all. SQLite does not wait for a writer here."""
+    _once_free(connection, "PRAGMA journal_mode = WAL")
+
+
+def _once_free(connection: Any, statement: str) -> None:
+    """Execute ``statement`` as soon as no other process holds the lock that it needs."""
     deadline = time.monotonic() + BUSY_S
     while True:
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(statement)
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > deadline:
+            if not _is_busy(error) or time.monotonic() > deadline:
                 raise
             time.sleep(_RETRY_S)
         else:
             return
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    return error.sqlite_errorname.startswith("SQLITE_BUSY")
 
 
 def _refuse_writes(connection: Any, _entry: ConnectionPoolEntry) -> None:
@@ -121,7 +131,7 @@ def _refuse_writes(connection: Any, _entry: ConnectionPoolEntry) -> None:
 
 
 def _begin_immediate(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    _once_free(connection.connection.dbapi_connection, "BEGIN IMMEDIATE")
 
 
 def _begin(connection: Connection) -> None:

@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sqlalchemy import URL
-from sqlalchemy.exc import DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import (
+    DBAPIError,
+    IntegrityError,
+    NoSuchModuleError,
+    OperationalError,
+    SQLAlchemyError,
+)
 
 from autotune.errors import StoreError
 from autotune.store.url import shown
@@ -45,7 +51,7 @@ def translated(url: URL) -> Iterator[None]:
     except ModuleNotFoundError as error:
         raise StoreError(
             f"{shown(url)}: the driver {error.name!r} is not installed",
-            hint="pip install 'autotune-kernels[postgres]'",
+            hint="install it, or use postgresql:// with pip install 'autotune-kernels[postgres]'",
         ) from None
     except SQLAlchemyError as error:
         raise StoreError(f"{shown(url)}: {_first_line(error)}") from error
@@ -57,6 +63,8 @@ def _of_driver(url: URL, error: DBAPIError | sqlite3.Error) -> StoreError:
     for prefix, (what, hint) in _SQLITE_FAULTS.items():
         if name.startswith(prefix):
             return StoreError(f"{shown(url)}: {what}", hint)
+    if isinstance(error, OperationalError) and not name:
+        return StoreError(f"{shown(url)}: {_first_line(cause)}", "check the URL and the server")
     broken = "a row breaks a rule: " if isinstance(error, IntegrityError) else ""
     return StoreError(f"{shown(url)}: {broken}{_first_line(cause)}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Select, case, distinct, func, 
 from autotune.records import Config, Status, Trial
 from autotune.store import models
 from autotune.store.codec import context_of, trial_of
-from autotune.store.rows import Filter, StoredContext, StudySummary, TrialRow
+from autotune.store.rows import EVERYTHING, Filter, StoredContext, StudySummary, TrialRow
 
 _TRIAL = models.Trial.__table__
 _IS_OK = models.Trial.status == Status.OK.value
@@ -40,7 +40,7 @@ def study_trials(connection: Connection, study_id: int, context_id: int, key: st
         .where(models.Trial.study_id == study_id, models.Trial.context_id == context_id)
         .order_by(models.Trial.number)
     )
-    return list(_trials(connection, statement, key))
+    return _trials(connection, statement, key)
 
 
 def ranked(
@@ -49,7 +49,7 @@ def ranked(
     """Return the verified ``ok`` trials of one context, fastest first."""
     statement = _of_context(stored, studies).where(_IS_OK, models.Trial.verified)
     statement = statement.order_by(*_FASTEST_FIRST).limit(limit)
-    return list(_trials(connection, statement, stored.context.problem.key))
+    return _trials(connection, statement, stored.context.problem.key)
 
 
 def answers(
@@ -73,7 +73,7 @@ def best(connection: Connection, wanted: Filter, *, unverified: bool) -> list[Tr
     statement = _select_trials().where(
         models.Trial.id.in_(select(first.c.id).where(first.c.place == 1))
     )
-    return list(_rows(connection, statement.order_by(models.Trial.id), wanted))
+    return _rows(connection, statement.order_by(models.Trial.id), wanted)
 
 
 def rows(
@@ -85,12 +85,7 @@ def rows(
         statement = statement.where(~_IS_OK)
     if wanted.studies:
         statement = statement.where(_in_studies(wanted.studies))
-    newest_first: list[TrialRow] = []
-    for row in _rows(connection, statement, wanted):
-        if limit is not None and len(newest_first) == limit:
-            break
-        newest_first.append(row)
-    return newest_first[::-1]
+    return _rows(connection, statement.limit(limit), wanted)[::-1]
 
 
 def studies(connection: Connection) -> list[StudySummary]:
@@ -165,23 +160,28 @@ def _of_context(stored: StoredContext, studies: Sequence[str]) -> Select[Any]:
     return statement.where(_in_studies(studies)) if studies else statement
 
 
-def _trials(connection: Connection, statement: Select[Any], key: str) -> Iterator[Trial]:
-    for row in connection.execute(statement):
-        yield trial_of(row, config=Config(row.config), problem_key=key)
+def _trials(connection: Connection, statement: Select[Any], key: str) -> list[Trial]:
+    return [_trial(row, key) for row in connection.execute(statement).all()]
 
 
-def _rows(connection: Connection, statement: Select[Any], wanted: Filter) -> Iterator[TrialRow]:
+def _rows(connection: Connection, statement: Select[Any], wanted: Filter) -> list[TrialRow]:
     known = {each.id: each.context for each in contexts(connection, wanted)}
     keys = {context_id: context.problem.key for context_id, context in known.items()}
-    for row in connection.execute(statement):
-        if row.context_id not in known:
-            continue
-        yield TrialRow(
+    if wanted != EVERYTHING:
+        statement = statement.where(models.Trial.context_id.in_(known))
+    return [
+        TrialRow(
             study=row.study,
             context_id=row.context_id,
             context=known[row.context_id],
-            trial=trial_of(row, config=Config(row.config), problem_key=keys[row.context_id]),
+            trial=_trial(row, keys[row.context_id]),
         )
+        for row in connection.execute(statement).all()
+    ]
+
+
+def _trial(row: Any, key: str) -> Trial:
+    return trial_of(row, config=Config(row.config), problem_key=key)
 
 
 def _in_studies(names: Sequence[str]) -> ColumnElement[bool]:

@@ -70,8 +70,8 @@ class TrialRow:
             "compiler_version": context.toolchain.version,
             "driver": context.device.driver,
             "source_digest": context.source_digest,
-            "policy_key": context.policy.key,
             "config_key": trial.config.key,
+            "context_id": self.context_id,
         }
 
 

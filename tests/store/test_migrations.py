@@ -82,7 +82,8 @@ def test_models_are_what_migrations_make(store):
         assert compare_metadata(context, Base.metadata) == []
 
 
-def test_constraint_names_of_models_are_what_migrations_make(store, path):
+@pytest.mark.usefixtures("store")
+def test_constraint_names_of_models_are_what_migrations_make(path):
     with closing(sqlite3.connect(path)) as raw:
         schema = "\n".join(row[0] or "" for row in raw.execute("SELECT sql FROM sqlite_master"))
     for table in Base.metadata.tables.values():
@@ -98,7 +99,8 @@ def test_constraint_names_of_models_are_what_migrations_make(store, path):
     )  # Alembic's own
 
 
-def test_an_older_database_is_refused_until_it_is_upgraded(populated, url, later):
+@pytest.mark.usefixtures("populated")
+def test_an_older_database_is_refused_until_it_is_upgraded(url, later):
     first = head()
     later()
     for read_only in (False, True):
@@ -124,7 +126,8 @@ def test_an_upgrade_keeps_every_row_and_a_backup(populated, url, later):
     assert current(str(backup)) == first
 
 
-def test_an_upgrade_twice_does_nothing_more(populated, url):
+@pytest.mark.usefixtures("populated")
+def test_an_upgrade_twice_does_nothing_more(url):
     done = upgrade(url)
     assert (done.before, done.after, done.backup) == (head(), head(), None)
 
@@ -155,7 +158,8 @@ def test_an_upgrade_that_would_orphan_rows_changes_nothing(populated, url, later
     assert (current(url), checksum(populated)) == (first, before)
 
 
-def test_downgrade_to_nothing_and_up_again(populated, url, path):
+@pytest.mark.usefixtures("populated")
+def test_downgrade_to_nothing_and_up_again(url, path):
     downgrade(url, "base")
     with closing(sqlite3.connect(path)) as raw:
         left = raw.execute("SELECT name FROM sqlite_master WHERE type <> 'index'").fetchall()
@@ -179,7 +183,7 @@ def test_check_of_a_database_without_our_tables_says_what_to_do(path, url):
     assert raised.value.hint == f"autotune db upgrade --db {url}"
 
 
-def test_optuna_lives_in_the_same_file(path, url):
+def test_optuna_lives_in_the_same_file(url):
     optuna = pytest.importorskip("optuna")
 
     def their_trial():

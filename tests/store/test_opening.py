@@ -70,14 +70,16 @@ def test_an_empty_file_becomes_a_database(path, url):
         assert store.studies() == []
 
 
-def test_read_only_refuses_to_write(recorded, url):
+@pytest.mark.usefixtures("recorded")
+def test_read_only_refuses_to_write(url):
     with Store.open(url, read_only=True) as store:
         assert len(store.rows()) == 1
         with pytest.raises(StoreError, match="opened read-only"):
             store.begin_study("second", **samples.STUDY)
 
 
-def test_reading_connections_cannot_write_even_if_asked(store, study):
+@pytest.mark.usefixtures("study")
+def test_reading_connections_cannot_write_even_if_asked(store):
     with pytest.raises(StoreError, match="read-only"):
         store._read(lambda connection: connection.exec_driver_sql("DELETE FROM study"))
     assert len(store.studies()) == 1
@@ -101,7 +103,7 @@ def test_an_immutable_file_is_read_with_no_file_beside_it(recorded, tmp_path):
     assert (files_beside(packaged), packaged.read_bytes()) == (["recording.db"], content)
 
 
-def test_an_immutable_file_with_a_log_is_read_with_its_log(url, path):
+def test_an_immutable_file_with_a_log_is_read_with_its_log(url):
     with Store.open(url) as writer:
         study = writer.begin_study("first", **samples.STUDY)
         writer.record(study, samples.context(), samples.ok(0))

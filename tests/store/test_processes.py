@@ -32,24 +32,24 @@ def writer(url, study, count, **options):
 
 
 class Watcher(threading.Thread):
-    """Reads all the while, and once holds the write lock as a person at a prompt would."""
+    """Reads all the while, and once holds the write lock as a person at a prompt would.
+
+    An error in its thread fails the test: warnings are errors.
+    """
 
     def __init__(self, path, url):
         super().__init__()
         self.path, self.url = path, url
         self.stop = threading.Event()
-        self.errors, self.reads = [], 0
+        self.reads = 0
 
     def run(self):
-        try:
-            while not self.stop.is_set():
-                with Store.open(self.url, read_only=True) as store:
-                    assert store.best() is not None
-                    store.studies()
-                self.reads += 1
-                time.sleep(0.02)
-        except Exception as error:
-            self.errors.append(error)
+        while not self.stop.is_set():
+            with Store.open(self.url, read_only=True) as store:
+                store.best()
+                store.studies()
+            self.reads += 1
+            time.sleep(0.02)
 
     def hold_the_write_lock(self, seconds):
         with closing(sqlite3.connect(self.path, isolation_level=None, timeout=60)) as raw:
@@ -69,7 +69,6 @@ def test_eight_writers_a_reader_and_a_held_lock(path, url, rows):
     watcher.stop.set()
     watcher.join()
     assert ended == [("", 0)] * PROCESSES
-    assert watcher.errors == []
     assert watcher.reads > 1
     with Store.open(url, read_only=True) as store:
         found = [(row.study, row.trial.number) for row in store.rows()]
@@ -108,6 +107,13 @@ def test_a_file_size_limit_stops_the_study_and_earlier_rows_stay(url):
     assert said > 40
 
 
+def record_for_ever(store, study, written):
+    """Record trials until the store refuses; ``written`` holds those that it took."""
+    while True:
+        number = len(written)
+        written.append(store.record(study, samples.context(), samples.ok(number)))
+
+
 def limited(store, extra_pages):
     """Let the writer's connection use only ``extra_pages`` more pages: SQLite's own full disk."""
     with store._writer.connect() as connection:
@@ -117,18 +123,16 @@ def limited(store, extra_pages):
 
 
 def test_a_full_disk_is_said_and_the_study_goes_on_when_there_is_room(store, study):
-    written = 0
+    written = []
     limited(store, 8)
     with pytest.raises(StoreError, match="disk full") as raised:
-        for number in range(10_000):
-            store.record(study, samples.context(), samples.ok(number))
-            written += 1
+        record_for_ever(store, study, written)
     assert "every earlier row is safe" in raised.value.hint
-    assert written > 0
-    assert len(store.trials(study, samples.context())) == written
+    assert written
+    assert store.trials(study, samples.context()) == written
     limited(store, 100)
-    store.record(study, samples.context(), samples.ok(written))
-    assert len(store.trials(study, samples.context())) == written + 1
+    written.append(store.record(study, samples.context(), samples.ok(len(written))))
+    assert store.trials(study, samples.context()) == written
 
 
 @pytest.fixture
@@ -150,13 +154,13 @@ def test_a_really_full_disk(small_disk):
     url = f"sqlite:///{small_disk}/results.db"
     with Store.open(url) as store:
         study = store.begin_study("first", **samples.STUDY)
-        store.record(study, samples.context(), samples.ok(0))
+        written = []
         with pytest.raises(StoreError, match="disk full"):
-            for number in range(1, 10_000):
-                store.record(study, samples.context(), samples.ok(number))
-        assert len(store.trials(study, samples.context())) == number
+            record_for_ever(store, study, written)
+        assert written
+        assert store.trials(study, samples.context()) == written
     with Store.open(url, read_only=True) as store:
-        assert len(store.rows()) == number
+        assert [row.trial for row in store.rows()] == written
 
 
 def test_a_disk_too_full_for_a_new_database(small_disk):

@@ -145,7 +145,8 @@ def test_a_data_frame_has_a_column_for_each_field(filled):
     assert to_dataframe([]).empty
 
 
-def test_views_answer_in_plain_sqlite(filled, path):
+@pytest.mark.usefixtures("filled")
+def test_views_answer_in_plain_sqlite(path):
     raw = sqlite3.connect(path)
     flat = raw.execute(
         "SELECT count(*), sum(status = 'ok'), min(json_extract(problem, '$.m')) FROM trial_flat"

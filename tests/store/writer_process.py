@@ -18,7 +18,8 @@ def main(url, study, count):
         context = samples.context()
         for number in range(count):
             store.record(study_id, context, samples.ok(number))
-            print(number, flush=True)
+            sys.stdout.write(f"{number}\n")
+            sys.stdout.flush()
 
 
 if __name__ == "__main__":
