@@ -45,7 +45,7 @@ class Pool:
         axes: The parameters that vary.
         codes: The code of each row on each axis, int16 [axis, row].
         shuffled: Every row, in random order.
-        free_count: How many rows are free.
+        taken_count: How many rows are taken.
     """
 
     def __init__(self, space: Space, valid: Sequence[Config], *, seed: int) -> None:
@@ -53,7 +53,7 @@ class Pool:
         self.axes = tuple(a for p in space.parameters if len((a := _axis(p, valid)).levels) > 1)
         self.codes = _encoded(self.axes, valid)
         self.shuffled: list[int] = np.random.default_rng(seed).permutation(len(valid)).tolist()
-        self.free_count = len(valid)
+        self.taken_count = 0
         self._configs = tuple(valid)
         self._row = {config: row for row, config in enumerate(valid)}
         self._widest = np.array([[FAR if a.ordered else 1] for a in self.axes], dtype=np.int16)
@@ -73,7 +73,7 @@ class Pool:
 
     def take(self, row: int) -> Config:
         """Return the config of ``row``, which is not free from now on."""
-        self.free_count -= self.is_free(row)
+        self.taken_count += self.is_free(row)
         self._handicap[row] = FAR
         return self._configs[row]
 

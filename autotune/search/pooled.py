@@ -36,7 +36,9 @@ class PooledSearcher:
 
     def ask(self) -> Config | None:
         """Return a config that was neither asked nor told before, or None if none is left."""
-        return self._pool.take(self._strategy.choose()) if self._pool.free_count else None
+        if self._pool.taken_count == len(self._pool):
+            return None
+        return self._pool.take(self._strategy.choose())
 
     def tell(self, config: Config, status: Status, median_ns: float | None) -> None:
         """Learn what became of ``config``; one that the pool lacks or was told is ignored."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from autotune.search.pooled import Strategy
 
 SAMPLERS: dict[str, str] = {
-    "tpe": "Optuna's tree-structured Parzen estimator over the untried valid configs",
+    "tpe": "Optuna's Parzen estimator over untried valid configs, with local refinement",
     "local": "plain local search with random restarts: the yardstick for the others",
     "random": "untried valid configs in random order",
     "exhaustive": "every valid config, in the order of the space",
