@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 from pathlib import Path
 
@@ -53,11 +52,10 @@ def recordings() -> dict[str, Path]:
 
 
 def _automatic(limits: Limits) -> Device:
-    if importlib.util.find_spec("cupy") is not None:
-        try:
-            return _cuda(0, limits)
-        except DeviceUnavailable as error:
-            _LOG.info("no GPU: %s", error.message)
+    try:
+        return _cuda(0, limits)
+    except DeviceUnavailable as error:
+        _LOG.info("no GPU is used: %s", error.message)
     shipped = recordings()
     if not shipped:
         raise DeviceUnavailable(f"no GPU and no recording here; {_known()}", hint=HINT)

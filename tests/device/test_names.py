@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import importlib.util
+import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from recorded import CONTEXT, TRIALS, record
 
 from autotune.device import names, open_device
 from autotune.errors import DeviceUnavailable, StoreError
@@ -34,10 +34,24 @@ def test_a_recording_that_is_no_database_is_refused(tmp_path):
 
 
 def test_auto_without_gpu_and_recording_says_what_to_do(monkeypatch, tmp_path):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     monkeypatch.setattr(names, "_RECORDINGS", tmp_path)
     with pytest.raises(DeviceUnavailable, match="no GPU and no recording here"):
         open_device("auto", limits=Limits())
+
+
+def test_auto_without_a_gpu_is_the_shipped_recording(monkeypatch, tmp_path):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    package = tmp_path / "package"
+    package.mkdir()
+    monkeypatch.setattr(names, "_RECORDINGS", package)
+    record(tmp_path / "made.sqlite", (CONTEXT, TRIALS)).close()
+    for name in ("a100", "h200"):  # that of an H200 is preferred once it is there
+        shutil.copy(tmp_path / "made.sqlite", package / f"{name}.sqlite")
+        device = open_device("auto", limits=Limits())
+        assert device.name == f"recording:{name}"
+        device.close()
+    assert sorted(path.name for path in package.iterdir()) == ["a100.sqlite", "h200.sqlite"]
 
 
 def test_a_lane_starts_without_the_database_and_the_search():
@@ -47,7 +61,3 @@ def test_a_lane_starts_without_the_database_and_the_search():
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
-
-
-def test_only_recordings_that_ship_have_short_names():
-    assert all(Path(path).is_file() for path in names.recordings().values())

@@ -55,7 +55,7 @@ def test_close_leaves_no_process():
     out, _ = owner.communicate(timeout=120)
     status, before, after = out.split("\n")[:3]
     assert status == "ok"
-    assert len(before.split()) >= 2  # compilers and the lane
+    assert before  # the lane, and compilers unless the binary was cached
     assert after == ""
 
 

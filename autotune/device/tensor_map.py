@@ -1,0 +1,60 @@
+"""Tensor maps: 128 bytes that tell Hopper's copy engine where a matrix lies and how to cut it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from autotune.errors import InvalidInput
+from autotune.records import TensorMap
+
+_MAP = np.dtype("V128")  # CuPy passes a size-one array of it by value
+_ELEMENTS = {"bf16": (2, "BFLOAT16"), "fp16": (2, "FLOAT16"), "fp32": (4, "FLOAT32")}
+_MAPS_KEPT = 4096
+
+
+@lru_cache(maxsize=_MAPS_KEPT)
+def encoded(described: TensorMap, pointer: int) -> Any:
+    """Return the map of the matrix at ``pointer`` as a kernel takes it.
+
+    Raises:
+        InvalidInput: The driver refuses it: a row or the pointer is not a multiple of 16 bytes,
+            an extent is 0, or a box is too large.
+    """
+    from cuda.bindings import driver
+
+    code, made = driver.cuTensorMapEncodeTiled(*_arguments(driver, described, pointer))
+    if int(code) != 0:
+        raise InvalidInput(
+            f"no tensor map for {described.operand.name}: {code.name} for shape "
+            f"{described.operand.shape}, box {described.box} at address {pointer:#x}"
+        )
+    return np.array(_words(made), dtype=np.uint64).view(_MAP)
+
+
+def _arguments(driver: Any, described: TensorMap, pointer: int) -> tuple[Any, ...]:
+    rows, columns = described.operand.shape
+    size, dtype = _ELEMENTS[described.operand.dtype]
+    box_rows, box_columns = described.box
+    swizzle = f"CU_TENSOR_MAP_SWIZZLE_{described.swizzle_bytes}B"
+    promoted = described.l2_promotion_bytes
+    promotion = f"CU_TENSOR_MAP_L2_PROMOTION_{f'L2_{promoted}B' if promoted else 'NONE'}"
+    return (
+        driver.CUtensorMapDataType[f"CU_TENSOR_MAP_DATA_TYPE_{dtype}"],
+        2,
+        pointer,
+        [driver.cuuint64_t(columns), driver.cuuint64_t(rows)],
+        [driver.cuuint64_t(columns * size)],
+        [driver.cuuint32_t(box_columns), driver.cuuint32_t(box_rows)],
+        [driver.cuuint32_t(1), driver.cuuint32_t(1)],
+        driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+        driver.CUtensorMapSwizzle[swizzle],
+        driver.CUtensorMapL2promotion[promotion],
+        driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+    )
+
+
+def _words(made: Any) -> list[int]:
+    return [int(word) for word in made.opaque]
