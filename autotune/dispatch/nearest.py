@@ -41,18 +41,25 @@ class Finder:
             if broken_condition(other.conditions, problem) is not None:
                 misfit = misfit or other
             elif other is not entry:
-                yield other, "nearest", f"nearest is {_shown(other)}, {octaves:.2f} octaves off"
+                yield (
+                    other,
+                    "nearest",
+                    f"nearest is {self._sizes(other)}, {octaves:.2f} octaves off",
+                )
         yield from self._defaults(problem, misfit, why="no other entry" if group else _UNKNOWN)
 
     def _defaults(self, problem: Fields, misfit: Entry | None, *, why: str) -> Iterator[_Answer]:
         if misfit is not None:
             broken = broken_condition(misfit.conditions, problem)
-            why = f"the nearest entry, {_shown(misfit)}, does not fit: {broken}"
+            why = f"the nearest entry, {self._sizes(misfit)}, does not fit: {broken}"
         exact = self._exact_key(problem)
         for default in self.table.defaults:
             same = self._exact_key(default.problem) == exact
             if same and broken_condition(default.conditions, problem) is None:
                 yield default, "default", f"the kernel's default: {why}"
+
+    def _sizes(self, entry: Entry) -> str:
+        return ",".join(f"{field}={entry.problem[field]}" for field in self.table.scaled_fields)
 
     def _key(self, problem: Fields) -> tuple[Value, ...]:
         return tuple([problem[field] for field in self._fields])
@@ -83,7 +90,3 @@ class _Group:
 
 def _steps(value: Value) -> int:
     return round(log2(max(int(value), 1)) * _STEPS_PER_OCTAVE)
-
-
-def _shown(entry: Entry) -> str:
-    return ",".join(f"{field}={value}" for field, value in entry.problem.items())

@@ -155,10 +155,10 @@ def _whole(name: str, value: Any) -> int:
             return int(value) if isinstance(value, str) else index(value)
     except (TypeError, ValueError):
         pass
-    raise InvalidProblem(f"problem: {name} must be a whole number, not {value!r}")
+    raise InvalidProblem(f"problem: {name} must be a whole number, not {value!r:.60}")
 
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise InvalidProblem(f"problem: {name} must be text, not {value!r}")
+        raise InvalidProblem(f"problem: {name} must be text, not {value!r:.60}")
     return value

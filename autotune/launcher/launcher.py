@@ -176,11 +176,13 @@ class Launcher:
             if len(known) != 1:
                 raise InvalidInput(f"name a kernel; the table has: {', '.join(known) or 'none'}")
             kernel = next(iter(known))
-        with self._lock:
-            if kernel not in self._planners:
+        planner = self._planners.get(kernel)
+        if planner is None:
+            with self._lock:
                 reference = known[kernel].kernel_ref if kernel in known else kernel
-                self._planners[kernel] = Planner(self.table, reference, self._store)
-            return self._planners[kernel]
+                planner = self._planners.get(kernel) or Planner(self.table, reference, self._store)
+                self._planners[kernel] = planner
+        return planner
 
 
 def _one_device(views: Mapping[str, View]) -> int:
