@@ -60,10 +60,15 @@ def _run(arguments: Sequence[str] | None) -> int:
         code = cli.main(arguments, prog_name="autotune", standalone_mode=False)
         sys.stdout.flush()
     except AutotuneError as error:
-        return _refused(error)
-    except click.ClickException as error:
+        return _refused(error.message, error.hint, error.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
+    except click.UsageError as error:
+        hint = f"{error.ctx.command_path} --help" if error.ctx else "autotune --help"
+        return _refused(error.format_message(), hint, error.exit_code)
+    except click.ClickException as error:
+        return _refused(error.format_message(), "", error.exit_code)
     except (click.Abort, KeyboardInterrupt) as stop:
         click.echo(str(stop) or "interrupted", err=True)
         return INTERRUPTED
@@ -72,19 +77,19 @@ def _run(arguments: Sequence[str] | None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _refused(error: AutotuneError) -> int:
-    click.echo(f"error: {error.message}", err=True)
-    if error.hint:
-        click.echo(f"hint: {error.hint}", err=True)
-    return error.exit_code
+def _refused(message: str, hint: str, exit_code: int) -> int:
+    click.echo(f"error: {message}", err=True)
+    if hint:
+        click.echo(f"hint: {hint}", err=True)
+    return exit_code
 
 
 def _reader_left() -> int:
-    """Leave quietly when the reader of a pipe (``| head``) has gone."""
+    """Leave quietly when the reader of a pipe (``| head``) has gone, with click's code for it."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.dup2(nowhere, sys.stderr.fileno())
-    return 0
+    return 1
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:

@@ -50,6 +50,8 @@ def tune(study: Path, device: str, url: str | None, layout: str, **changes: Any)
     spec = _overruled(load_study(study), changes)
     try:
         _run(spec, device, url, layout)
+    except InvalidInput as error:
+        raise type(error)(f"{study}: {error.message}", error.hint) from None
     except KeyboardInterrupt:
         kept = "interrupted: every finished trial is kept; run the same command to go on"
         raise click.Abort(kept) from None

@@ -1,0 +1,141 @@
+"""Ctrl-C and SIGTERM at any moment: gone within five seconds, nothing lost, nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+
+PROMISED_S = 5.0
+PATIENCE_S = 60.0
+
+
+def _until(condition, process):
+    """Wait for the moment to interrupt at."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _ends(process, number=signal.SIGINT):
+    process.send_signal(number)
+    process.wait(timeout=PROMISED_S)
+    assert process.returncode == 130
+    err = process.communicate()[1]
+    assert "Traceback" not in err
+    assert "interrupted: every finished trial is kept" in err
+
+
+def _left_behind(mark):
+    """Return the command lines of living processes that carry ``mark`` in their environment."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_bytes())
+        except OSError:  # it ended, or is another user's
+            continue
+    return [command for command in found if command]  # a zombie has none
+
+
+def _rows(database):
+    if not database.exists():
+        return 0
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
+        try:
+            return connection.execute("SELECT count(*) FROM trial").fetchone()[0]
+        except sqlite3.OperationalError:  # the schema is not there yet
+            return 0
+
+
+@pytest.fixture
+def mark(here):
+    return {"AUTOTUNE_TEST_MARK": f"{here}-{os.getpid()}"}
+
+
+@pytest.fixture
+def database(monkeypatch, tmp_path):
+    path = tmp_path / "kept.db"
+    monkeypatch.setenv("AUTOTUNE_DB", f"sqlite:///{path}")
+    return path
+
+
+def test_while_a_compiler_runs(start, shell, troubled, mark, database, tmp_path):
+    compiler, began = tmp_path / "cxx", tmp_path / "began"
+    compiler.write_text(
+        f'#!/bin/sh\ncase "$*" in *troubled.cpp*) touch {began}; sleep 60; esac\nexec c++ "$@"\n'
+    )
+    compiler.chmod(0o755)
+    study = troubled('trouble = ["none"]\ntwin = [0, 1, 2]')
+    process = start("tune", study, "--device", "host", CXX=str(compiler), **mark)
+    _until(began.exists, process)
+    _ends(process)
+    assert _left_behind(mark["AUTOTUNE_TEST_MARK"]) == []
+    assert _rows(database) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_while_a_candidate_hangs(start, shell, troubled, mark, database, tmp_path, number):
+    hangs = tmp_path / "hangs"
+    study = troubled('trouble = ["none", "hang"]\ntwin = [0, 1]', trials=4)
+    process = start("tune", study, "--device", "host", TROUBLED_HANGS=str(hangs), **mark)
+    _until(hangs.exists, process)
+    _ends(process, number)
+    assert _left_behind(mark["AUTOTUNE_TEST_MARK"]) == []
+    kept = _rows(database)
+    assert kept >= 1
+    words = ("--trials", kept + 1, "--time-budget", "1m", "--format", "json")
+    text = study.read_text().replace('"hang"', '"wrong"')
+    study.write_text(text)
+    resumed = shell("tune", study, "--device", "host", *words)
+    assert resumed.code == 0
+    assert json.loads(resumed.out)["problems"][0]["ran"] == 1
+    assert _rows(database) == kept + 1
+
+
+def test_while_the_database_is_busy(start, shell, troubled, mark, database):
+    study = troubled('trouble = ["none"]')
+    process = start("tune", study, "--device", "host", **mark)
+    _until(lambda: _rows(database) >= 2, process)
+    with sqlite3.connect(database, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        kept = _rows(database)
+        time.sleep(1.0)  # the study now waits to write its next row
+        assert _rows(database) == kept
+        _ends(process)
+        other.execute("ROLLBACK")
+    assert _left_behind(mark["AUTOTUNE_TEST_MARK"]) == []
+    assert _rows(database) in {kept, kept + 1}
+    resumed = shell("tune", study, "--device", "host", "--trials", kept + 3, "--format", "json")
+    assert resumed.code == 0
+    rows = json.loads(shell("query", "trials", "--format", "json").out)["trials"]
+    assert len(rows) == len({row["config_key"] for row in rows}) == kept + 3
+    assert sorted(row["number"] for row in rows) == list(range(kept + 3))
+
+
+def test_killed_at_once_nothing_that_was_finished_is_lost(start, shell, troubled, mark, database):
+    study = troubled('trouble = ["none"]', trials=12)
+    process = start("tune", study, "--device", "host", **mark)
+    _until(lambda: _rows(database) >= 4, process)
+    process.kill()
+    process.wait()
+    kept = _rows(database)
+    assert kept >= 4
+    resumed = shell("tune", study, "--device", "host", "--format", "json")
+    problem = json.loads(resumed.out)["problems"][0]
+    assert (problem["ran"], problem["trials"]) == (12 - kept, 12)
+    _until(lambda: not _left_behind(mark["AUTOTUNE_TEST_MARK"]), _Living())
+
+
+class _Living:
+    """Stands for the process that ``_until`` watches, where none runs."""
+
+    def poll(self):
+        return None
