@@ -105,6 +105,9 @@ class _Bench:
         assert self._setup is not None
         try:
             outcome = self._verify_and_time(self._setup, request)
+        except AutotuneError as error:  # this candidate asks for what cannot be launched
+            failure = Failure(status=Status.RUNTIME_ERROR, message=error.message)
+            return Reply(outcome=Outcome.of(failure))
         except Exception as error:
             verdict = self._backend.judge(error)
             if verdict is None:
