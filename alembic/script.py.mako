@@ -1,3 +1,5 @@
+## SQLite replaces a whole table to change a column: use op.batch_alter_table. A view that
+## names a changed column must be dropped first and created again.
 """${message}."""
 
 from __future__ import annotations

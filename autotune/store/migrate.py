@@ -13,7 +13,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from filelock import FileLock
-from sqlalchemy import URL, Connection, inspect, text
+from sqlalchemy import URL, Connection, String, column, inspect, select, table
 
 import autotune
 from autotune.errors import SchemaOutOfDate, StoreError
@@ -144,8 +144,9 @@ def revision_of(connection: Connection) -> str | None:
     """Return the revision that a database says it has, or None if it says nothing."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
-    found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}"))  # noqa: S608 - a constant
-    return found.scalar_one_or_none()
+    return connection.scalar(
+        select(column("version_num", String)).select_from(table(VERSION_TABLE))
+    )
 
 
 @contextmanager
@@ -211,7 +212,7 @@ def _refuse_foreign_tables(url: URL, connection: Connection) -> None:
     taken = set(inspect(connection).get_table_names()) & set(Base.metadata.tables)
     if taken:
         raise StoreError(
-            f"{shown(url)} has tables of another program: {', '.join(sorted(taken))}",
+            f"{shown(url)} has tables that autotune did not make: {', '.join(sorted(taken))}",
             hint="name another database with --db",
         )
 

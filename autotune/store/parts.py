@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, CursorResult, insert, select
 
 from autotune.records import Config
 from autotune.store import models
@@ -69,6 +69,13 @@ def find_context(connection: Connection, context: Context) -> int | None:
     return connection.scalar(statement)
 
 
+def made_id(inserted: CursorResult[Any]) -> int:
+    """Return the id of the one row that was inserted."""
+    key = inserted.inserted_primary_key
+    assert key is not None
+    return int(key[0])
+
+
 def _kernel_source_id(connection: Connection, context: Context) -> int:
     identity = {
         "name": context.kernel,
@@ -88,5 +95,4 @@ def _found_or_made(
     found = connection.scalar(select(model.id).filter_by(**identity))
     if found is not None:
         return int(found)
-    statement = insert(model).returning(model.id)
-    return int(connection.execute(statement, {**identity, **columns}).scalar_one())
+    return made_id(connection.execute(insert(model), {**identity, **columns}))

@@ -19,7 +19,7 @@ from autotune.store.codec import moment, storable, trial_columns
 from autotune.store.context import Context
 from autotune.store.engine import reader_engine, writer_engine
 from autotune.store.faults import translated
-from autotune.store.parts import config_id, context_id, find_context
+from autotune.store.parts import config_id, context_id, find_context, made_id
 from autotune.store.rows import EVERYTHING, Filter, StoredContext, StudySummary, TrialRow
 from autotune.store.url import parse_url, refuse_folder, require_file, shown, sqlite_path
 
@@ -104,7 +104,7 @@ class Store:
                 seed=seed,
                 created_at=moment(datetime.now(UTC)),
             )
-            return connection.execute(statement.returning(models.Study.id)).scalar_one()
+            return made_id(connection.execute(statement))
 
     def record(self, study_id: int, context: Context, trial: Trial) -> Trial:
         """Write one trial, at once and for good, and return it as it will be read.
@@ -129,7 +129,7 @@ class Store:
             row_id = self._insert_trial(connection, values)
         self._context_ids[identity] = in_context  # only now: a rollback takes new ids back
         self._config_ids[key] = of_config
-        return dataclasses.replace(stored, row_id=row_id)
+        return dataclasses.replace(stored, problem_key=context.problem.key, row_id=row_id)
 
     # Reading
 
@@ -238,9 +238,8 @@ class Store:
             return query(connection)
 
     def _insert_trial(self, connection: Connection, values: dict[str, Any]) -> int:
-        statement = insert(models.Trial).returning(models.Trial.id)
         try:
-            return connection.execute(statement, values).scalar_one()
+            return made_id(connection.execute(insert(models.Trial), values))
         except IntegrityError as error:
             if "uq_trial" in str(error.orig) or "UNIQUE" in str(error.orig):
                 raise StoreError(

@@ -183,7 +183,7 @@ def test_a_database_of_someone_else_holds_no_results(path, url):
 def test_tables_of_someone_else_with_our_names_are_left_alone(path, url):
     with closing(sqlite3.connect(path)) as raw:
         raw.execute("CREATE TABLE device (serial TEXT)")
-    assert "has tables named device, but autotune did not make them" in refusal(url).message
+    assert "has tables that autotune did not make: device" in refusal(url).message
     with closing(sqlite3.connect(path)) as raw:
         assert raw.execute("SELECT name FROM sqlite_master").fetchall() == [("device",)]
 
