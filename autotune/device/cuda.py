@@ -9,17 +9,13 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
-import numpy as np
-
 from autotune.device.backend import Program, Telemetry, Verdict
+from autotune.device.loaded import LoadedKernel, target_of
 from autotune.device.nvml import Nvml
 from autotune.errors import DeviceUnavailable
-from autotune.records import Binary, DeviceIdentity, Failure, Launch, Scalar, Status, Target
+from autotune.records import Binary, DeviceIdentity, Failure, Launch, Status
 from autotune.timing import Plan, Stopwatch
 from autotune.verify import Arrays
-
-_SCALARS: dict[str, Any] = {"int32": np.int32, "int64": np.int64, "fp32": np.float32}
-_FIRST_WITH_FEATURES = 9  # compute capability from which the "a" architectures exist
 
 
 class CudaCode(IntEnum):
@@ -54,10 +50,8 @@ class CudaBackend:
 
     def program(self, binary: Binary, launch: Launch) -> Program:
         """Load the cubin and let its kernel have the shared memory that it asks for."""
-        kernel = self.xp.RawModule(path=binary.path).get_function(binary.entry)
-        if launch.shared_bytes:
-            kernel.max_dynamic_shared_size_bytes = launch.shared_bytes
-        return _CudaProgram(self.xp, kernel, launch, self._stream)
+        module = self.xp.RawModule(path=binary.path)
+        return _CudaProgram(self.xp, LoadedKernel(module, binary, launch), self._stream)
 
     def telemetry(self) -> Telemetry:
         """Read clock, power and temperature now."""
@@ -85,45 +79,30 @@ class CudaBackend:
 
 
 class _CudaProgram:
-    def __init__(self, cupy: Any, kernel: Any, launch: Launch, stream: Any) -> None:
+    def __init__(self, cupy: Any, kernel: LoadedKernel, stream: Any) -> None:
         self._cupy = cupy
         self._kernel = kernel
-        self._launch = launch
         self._stream = stream
 
     def run(self, arrays: Arrays) -> None:
-        self.start(self.pack(arrays))
+        self._kernel.start(self._kernel.pack(_pointers(arrays)))
         self._stream.synchronize()  # an error surfaces here, so that it blames this candidate
 
     def stopwatch(self, sets: Sequence[Arrays]) -> Stopwatch:
-        return _CudaStopwatch(self._cupy, self, [self.pack(arrays) for arrays in sets])
-
-    @property
-    def stream(self) -> Any:
-        return self._stream
-
-    def pack(self, arrays: Arrays) -> tuple[Any, ...]:
-        """Return the kernel's arguments in order."""
-        return tuple(
-            _SCALARS[argument.dtype](argument.value)
-            if isinstance(argument, Scalar)
-            else arrays[argument]
-            for argument in self._launch.arguments
-        )
-
-    def start(self, arguments: tuple[Any, ...]) -> None:
-        """Launch once on the stream, and return before it is done."""
-        launch = self._launch
-        self._kernel(launch.grid, launch.block, arguments, shared_mem=launch.shared_bytes)
+        packed = [self._kernel.pack(_pointers(arrays)) for arrays in sets]
+        return _CudaStopwatch(self._cupy, self._kernel, packed, self._stream)
 
 
 class _CudaStopwatch:
     """Events around each batch. All batches are queued first, so the host is never waited for."""
 
-    def __init__(self, cupy: Any, program: _CudaProgram, packed: Sequence[tuple[Any, ...]]) -> None:
+    def __init__(
+        self, cupy: Any, kernel: LoadedKernel, packed: Sequence[tuple[Any, ...]], stream: Any
+    ) -> None:
         self._cuda = cupy.cuda
-        self._program = program
+        self._kernel = kernel
         self._packed = packed
+        self._stream = stream
         self._turn = itertools.cycle(packed)
         self._launches = 1
         self._graph: Any = None
@@ -133,7 +112,7 @@ class _CudaStopwatch:
         self._graph = self._captured(plan.launches) if plan.graph else None
 
     def sample_ns(self, count: int) -> Sequence[float]:
-        stream = self._program.stream
+        stream = self._stream
         pairs = [(self._cuda.Event(), self._cuda.Event()) for _ in range(count)]
         for start, stop in pairs:
             start.record(stream)
@@ -144,17 +123,17 @@ class _CudaStopwatch:
 
     def _start_batch(self) -> None:
         if self._graph is not None:
-            self._graph.launch(self._program.stream)
+            self._graph.launch(self._stream)
             return
         for arguments in itertools.islice(self._turn, self._launches):
-            self._program.start(arguments)
+            self._kernel.start(arguments)
 
     def _captured(self, launches: int) -> Any:
-        stream = self._program.stream
+        stream = self._stream
         stream.begin_capture()
         try:
             for arguments in itertools.islice(itertools.cycle(self._packed), launches):
-                self._program.start(arguments)
+                self._kernel.start(arguments)
         finally:
             graph = stream.end_capture()
         return graph
@@ -184,25 +163,15 @@ def _identity(cupy: Any, index: int, nvml: Nvml) -> DeviceIdentity:
     return DeviceIdentity(
         kind="cuda",
         name=properties["name"].decode(),
-        target=_target(attributes),
+        target=target_of(attributes),
         memory_bytes=int(properties["totalGlobalMem"]),
         driver=nvml.driver() or f"CUDA {cupy.cuda.runtime.driverGetVersion()}",
         uuid=nvml.uuid() or cupy.cuda.Device(index).pci_bus_id,
     )
 
 
-def _target(attributes: dict[str, int]) -> Target:
-    major = attributes["ComputeCapabilityMajor"]
-    suffix = "a" if major >= _FIRST_WITH_FEATURES else ""
-    return Target(
-        arch=f"sm_{major}{attributes['ComputeCapabilityMinor']}{suffix}",
-        sm_count=attributes["MultiProcessorCount"],
-        shared_bytes_per_block=attributes["MaxSharedMemoryPerBlockOptin"],
-        shared_bytes_per_sm=attributes["MaxSharedMemoryPerMultiprocessor"],
-        registers_per_sm=attributes["MaxRegistersPerMultiprocessor"],
-        threads_per_block=attributes["MaxThreadsPerBlock"],
-        l2_bytes=attributes["L2CacheSize"],
-    )
+def _pointers(arrays: Arrays) -> dict[str, int]:
+    return {name: array.data.ptr for name, array in arrays.items()}
 
 
 def _verdict(status: Status, error: Exception, *, poisoned: bool) -> Verdict:

@@ -14,7 +14,17 @@ from typing import Any
 import numpy as np
 
 from autotune.device.backend import Program, Telemetry, Verdict
-from autotune.records import Binary, DeviceIdentity, Failure, Launch, Scalar, Status, Target
+from autotune.errors import InvalidInput
+from autotune.records import (
+    Binary,
+    DeviceIdentity,
+    Failure,
+    Launch,
+    Scalar,
+    Status,
+    Target,
+    TensorMap,
+)
 from autotune.timing import Plan, Stopwatch
 from autotune.verify import Arrays
 
@@ -72,12 +82,17 @@ class _HostProgram:
         return _HostStopwatch(self._function, [self._pack(arrays) for arrays in sets])
 
     def _pack(self, arrays: Arrays) -> list[Any]:
-        return [
-            _SCALARS[argument.dtype](argument.value)
-            if isinstance(argument, Scalar)
-            else ctypes.c_void_p(arrays[argument].ctypes.data)
-            for argument in self._launch.arguments
-        ]
+        return [_packed(argument, arrays) for argument in self._launch.arguments]
+
+
+def _packed(argument: str | Scalar | TensorMap, arrays: Arrays) -> Any:
+    match argument:
+        case Scalar():
+            return _SCALARS[argument.dtype](argument.value)
+        case TensorMap():
+            raise InvalidInput("a C++ kernel takes pointers and scalars, not tensor maps")
+        case _:
+            return ctypes.c_void_p(arrays[argument].ctypes.data)
 
 
 class _HostStopwatch:

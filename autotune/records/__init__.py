@@ -14,6 +14,7 @@ from autotune.records.kernel import (
     Operand,
     Scalar,
     SourceUnit,
+    TensorMap,
     Tolerance,
 )
 from autotune.records.outcome import Binary, Failure, Measurement, Outcome, Resources, Status
@@ -47,6 +48,7 @@ __all__ = [
     "SourceUnit",
     "Status",
     "Target",
+    "TensorMap",
     "Tolerance",
     "Toolchain",
     "Trial",

@@ -42,6 +42,23 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TensorMap:
+    """A description of one matrix for the copy engine of Hopper (TMA), passed by value.
+
+    Attributes:
+        operand: The matrix, two-dimensional as stored.
+        box: Rows and columns that one copy moves, in elements.
+        swizzle_bytes: 32, 64 or 128: how 16-byte chunks of the box lie in shared memory.
+        l2_promotion_bytes: 0, 128 or 256: how much of a line a miss brings into L2.
+    """
+
+    operand: Operand
+    box: tuple[int, int]
+    swizzle_bytes: int = 128
+    l2_promotion_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
     """How a compiled candidate is started.
 
@@ -49,13 +66,14 @@ class Launch:
         grid: Blocks in x, y and z. A zero means that there is nothing to launch.
         block: Threads in x, y and z.
         shared_bytes: Dynamic shared memory for each block, in bytes.
-        arguments: Operand names and scalars, in the order of the kernel's parameters.
+        arguments: Operand names (pointers), scalars and tensor maps, in the order of the
+            kernel's parameters.
     """
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
-    arguments: tuple[str | Scalar, ...]
+    arguments: tuple[str | Scalar | TensorMap, ...]
 
     @property
     def empty(self) -> bool:

@@ -72,9 +72,7 @@ def _converted(name: str, kind: type, value: Any) -> int | str:
         try:
             return int(value)
         except ValueError:
-            raise InvalidProblem(
-                f"problem: {name} must be a whole number, not {value!r}"
-            ) from None
+            raise InvalidProblem(f"problem: {name} must be a whole number, not {value!r}") from None
     if not isinstance(value, str):
         raise InvalidProblem(f"problem: {name} must be text, not {value!r}")
     return value
