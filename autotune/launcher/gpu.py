@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autotune.device.tensor_map import encoded
 from autotune.errors import DeviceUnavailable, InvalidInput
 from autotune.launcher.view import DTYPES, View
-from autotune.records import Binary, Launch, Scalar, Target
+from autotune.records import Binary, Launch, Scalar, Target, TensorMap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,13 +121,8 @@ class Program:
 
     def start(self, pointers: Mapping[str, int]) -> None:
         """Launch once on the current stream, and return before it is done."""
-        arguments = tuple(
-            _SCALARS[argument.dtype](argument.value)
-            if isinstance(argument, Scalar)
-            else np.uint64(pointers[argument])
-            for argument in self._launch.arguments
-        )
         launch = self._launch
+        arguments = tuple([_packed(argument, pointers) for argument in launch.arguments])
         self._kernel(launch.grid, launch.block, arguments, shared_mem=launch.shared_bytes)
 
 
@@ -136,6 +132,17 @@ def refusal(error: Exception) -> str | None:
     if not isinstance(error, cuda.driver.CUDADriverError | cuda.runtime.CUDARuntimeError):
         return None
     return str(error) if getattr(error, "status", None) in _RECOVERABLE else None
+
+
+def _packed(argument: str | Scalar | TensorMap, pointers: Mapping[str, int]) -> Any:
+    """Return one argument as CuPy takes it."""
+    match argument:
+        case Scalar():
+            return _SCALARS[argument.dtype](argument.value)
+        case TensorMap():
+            return encoded(argument, pointers[argument.operand.name])
+        case _:
+            return np.uint64(pointers[argument])
 
 
 class _Handle:

@@ -166,9 +166,8 @@ class Launcher:
 
     def _drop(self, planner: Planner, failed: Plan, device: int, reason: str) -> None:
         with self._lock:
-            planner.fail(failed, device, reason)
-            config = failed.choice.config
-            self._plans = {k: p for k, p in self._plans.items() if p.choice.config != config}
+            planner.fail(failed.candidate, reason)
+            self._plans.pop((planner.kernel.name, device, failed.candidate.problem), None)
 
     def _planner(self, kernel: str | None) -> Planner:
         known = self.table.kernels if self.table else {}

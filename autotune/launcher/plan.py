@@ -31,15 +31,17 @@ class Plan:
 
     Attributes:
         choice: The config, and why it is this one.
+        candidate: What was compiled.
         program: What to start, or None if there is nothing to compute.
     """
 
     choice: Choice
+    candidate: Candidate
     program: gpu.Program | None
 
 
 class Planner:
-    """Makes plans for one kernel. A config that fails once is reported and not tried again.
+    """Makes plans for one kernel. A config that fails for a problem is reported and tried no more.
 
     Args:
         table: Where choices come from; None means the kernel's defaults alone.
@@ -58,7 +60,7 @@ class Planner:
         self._table = table if table and self.kernel.name in table.kernels else None
         self._store = store
         self._compiler = Nvrtc()
-        self._failed: dict[tuple[str, Config], str] = {}
+        self._failed: dict[tuple[str, Problem, Config], str] = {}
         self._warned_of_source = False
 
     def problem(self, asked: Problem | Mapping[str, Any]) -> Problem:
@@ -90,10 +92,10 @@ class Planner:
             why = made
         raise NoValidConfig(f"{self.kernel.name} {problem}: {why}")
 
-    def fail(self, plan: Plan, device: int, reason: str) -> None:
-        """Remember that a plan's config does not run on this kind of GPU, and say so once."""
-        self._failed[gpu.target(device).arch, Config(plan.choice.config)] = reason
-        _log.warning("%s: config failed and is passed over: %s", self.kernel.name, reason)
+    def fail(self, candidate: Candidate, reason: str) -> None:
+        """Remember that a candidate does not run on this kind of GPU, and say so once."""
+        self._failed[_identity(candidate)] = reason
+        _log.warning("%s %s: passed over: %s", self.kernel.name, candidate.problem, reason)
 
     def choices(self, problem: Problem, target: Target) -> Iterator[Choice]:
         """Yield the table's choices if it is for this architecture, then the kernel's default."""
@@ -113,7 +115,7 @@ class Planner:
 
     def _prepared(self, candidate: Candidate, choice: Choice) -> Plan | str:
         """Return a plan, or why this choice cannot be launched."""
-        failed = self._failed.get((candidate.target.arch, candidate.config))
+        failed = self._failed.get(_identity(candidate))
         if failed is not None:
             return failed
         try:
@@ -124,8 +126,7 @@ class Planner:
                 raise
             made = refused
         if isinstance(made, str):
-            self._failed[candidate.target.arch, candidate.config] = made
-            _log.warning("%s %s: passed over: %s", choice.kernel, candidate.problem, made)
+            self.fail(candidate, made)
         return made
 
     def _built(self, candidate: Candidate, choice: Choice) -> Plan | str:
@@ -135,14 +136,16 @@ class Planner:
             return f"{broken[0]}: {broken[1]}"
         launch, unit = candidate.launch(), candidate.unit()
         if launch.empty:
-            return Plan(choice=choice, program=None)
+            return Plan(choice=choice, candidate=candidate, program=None)
         self._warn_of_source(candidate)
         self._store = self._store or BinaryStore()
         binary = compile_now(self._compiler, self._store, unit, candidate.target.arch)
         if isinstance(binary, Failure):
             return f"{binary.status}: {binary.message}"
         reason = misfit(binary.resources, launch, candidate.target)
-        return reason or Plan(choice=choice, program=gpu.Program(binary, launch))
+        if reason is not None:
+            return reason
+        return Plan(choice=choice, candidate=candidate, program=gpu.Program(binary, launch))
 
     def _warn_of_source(self, candidate: Candidate) -> None:
         if self._table is None or self._warned_of_source:
@@ -155,6 +158,10 @@ class Planner:
                 self.kernel.name,
                 self._table.name,
             )
+
+
+def _identity(candidate: Candidate) -> tuple[str, Problem, Config]:
+    return candidate.target.arch, candidate.problem, candidate.config
 
 
 def _report(choice: Choice, problem: Problem) -> None:

@@ -1,4 +1,3 @@
-# ruff: noqa: ARG001, ARG005 - what stands in for CUDA takes the arguments of the real functions
 from __future__ import annotations
 
 import itertools
@@ -11,16 +10,11 @@ import pytest
 from autotune.dispatch import Table
 from autotune.launcher import gpu
 from autotune.launcher.view import ELEMENT_BYTES
-from autotune.records import Target, load_kernel
+from autotune.records import load_kernel
+from autotune.records.targets import TARGETS
 from autotune.toolchain import BinaryStore, source_digest
 
-H200 = Target(
-    arch="sm_90a",
-    sm_count=132,
-    shared_bytes_per_block=232448,
-    shared_bytes_per_sm=233472,
-    l2_bytes=62914560,
-)
+A100 = TARGETS["sm_80"]
 _TYPESTR = {"fp16": "<f2", "fp32": "<f4", "fp64": "<f8", "int32": "<i4"}
 
 
@@ -80,7 +74,7 @@ def stand_in(monkeypatch):
     def empty(shape, dtype, like, device):
         return Foreign(shape, dtype)
 
-    monkeypatch.setattr(gpu, "target", lambda device: H200)
+    monkeypatch.setattr(gpu, "target", lambda device: A100)
     monkeypatch.setattr(gpu, "device_of", lambda view: view.device or 0)
     monkeypatch.setattr(gpu, "stream_pointer", lambda stream, like, device: stream or 0)
     monkeypatch.setattr(gpu, "current", current)
@@ -97,11 +91,11 @@ def binaries(tmp_path_factory):
     return BinaryStore(tmp_path_factory.mktemp("binaries"))
 
 
-def gemm_table(*answers, arch="sm_90a", digest=None):
+def gemm_table(*answers, arch="sm_80", digest=None):
     """Return a table of ``(problem fields, config)`` pairs."""
     gemm = load_kernel("gemm")
     first = gemm.problem_type.parse(answers[0][0])
-    unit = gemm.unit(first, gemm.default(first, H200), H200)
+    unit = gemm.unit(first, gemm.default(first, A100), A100)
     context = {
         "source_digest": digest or source_digest(unit),
         "toolchain": {"compiler": "nvrtc", "version": "13.0"},
@@ -116,10 +110,10 @@ def gemm_table(*answers, arch="sm_90a", digest=None):
         "database_revision": "",
         "device": {
             "kind": "cuda",
-            "name": "NVIDIA H200",
+            "name": "a GPU",
             "memory_bytes": 150754820096,
             "driver": "580",
-            **asdict(H200),
+            **asdict(A100),
             "arch": arch,
         },
         "kernels": {
@@ -170,6 +164,11 @@ def make_table():
 @pytest.fixture
 def gemm():
     return load_kernel("gemm")
+
+
+@pytest.fixture
+def target():
+    return A100
 
 
 @pytest.fixture

@@ -16,20 +16,20 @@ LARGE = SQUARE | {"m": 4096, "n": 4096, "k": 4096}
 
 
 @pytest.fixture
-def tuned(gemm, make_table):
+def tuned(gemm, make_table, target):
     """A table with two entries whose binaries differ, and their configs."""
-    default = gemm.default(gemm.problem_type.parse(SQUARE), None)
+    default = gemm.default(gemm.problem_type.parse(SQUARE), target)
     small = default.replace(tile_m=64, tile_n=64, warp_m=32, warp_n=32, stages=2)
     large = default.replace(stages=4)
     return make_table((SQUARE, small), (LARGE, large)), small, large
 
 
-def test_a_product_is_launched_as_the_table_says(stand_in, binaries, foreign, tuned, gemm):
+def test_a_product_is_launched_as_the_table_says(stand_in, binaries, foreign, tuned, gemm, target):
     table, small, _ = tuned
     a, b = foreign((64, 64)), foreign((64, 64))
     out = Launcher(table, store=binaries)(a, b)
     [(binary, launch, pointers)] = stand_in.started
-    assert launch == gemm.launch(gemm.problem_type.parse(SQUARE), small, None)
+    assert launch == gemm.launch(gemm.problem_type.parse(SQUARE), small, target)
     assert pointers == {"a": a.pointer, "b": b.pointer, "c": out.pointer}
     assert binary.entry == "gemm"
 
@@ -41,7 +41,7 @@ def test_a_transposed_view_is_not_copied(stand_in, binaries, foreign, tuned):
     assert stand_in.started[0][2]["b"] == w.pointer
 
 
-def test_each_call_carries_its_own_config(stand_in, binaries, tuned, gemm, operands_of):
+def test_each_call_carries_its_own_config(stand_in, binaries, tuned, gemm, operands_of, target):
     """Two configs in turn: nothing of the one leaks into the other's launch."""
     table, small, large = tuned
     launcher = Launcher(table, store=binaries)
@@ -49,7 +49,7 @@ def test_each_call_carries_its_own_config(stand_in, binaries, tuned, gemm, opera
     for fields, config in ((SQUARE, small), (LARGE, large), (SQUARE, small)):
         problem = gemm.problem_type.parse(fields)
         launcher.run(problem, operands_of(problem))
-        expected.append(gemm.launch(problem, config, None))
+        expected.append(gemm.launch(problem, config, target))
     assert [launch for _, launch, _ in stand_in.started] == expected
 
 
@@ -79,14 +79,33 @@ def test_a_config_that_is_refused_is_passed_over_once(stand_in, binaries, foreig
 
 
 def test_an_entry_that_this_space_does_not_have_is_passed_over(
-    binaries, foreign, gemm, make_table, caplog
+    binaries, foreign, gemm, make_table, caplog, target
 ):
-    default = gemm.default(gemm.problem_type.parse(SQUARE), None)
+    default = gemm.default(gemm.problem_type.parse(SQUARE), target)
     table = make_table((SQUARE, default.replace(tile_m=136)))
     launcher = Launcher(table, store=binaries)
     launcher(foreign((64, 64)), foreign((64, 64)))
     assert launcher.prepare(SQUARE).source == "default"
     assert "tile_m=136 is not one of" in caplog.text
+
+
+def test_a_config_that_one_problem_excludes_still_serves_others(
+    binaries, gemm, make_table, monkeypatch, target
+):
+    """The space may know more than the conditions say: it is asked for each problem."""
+    default = gemm.default(gemm.problem_type.parse(SQUARE), target)
+    launcher = Launcher(make_table((SQUARE, default.replace(stages=4))), store=binaries)
+    monkeypatch.setattr(type(gemm), "space", _without_odd_m(type(gemm).space))
+    assert launcher.prepare(SQUARE | {"m": 63}).source == "default"
+    assert launcher.prepare(SQUARE | {"m": 128}).source == "nearest"
+
+
+def _without_odd_m(space_of):
+    def space(self, problem, target):
+        space = space_of(self, problem, target)
+        return space.restricted({"stages": [2, 3]}) if problem.m % 2 else space
+
+    return space
 
 
 def test_when_every_config_is_refused_the_error_says_so(stand_in, foreign, binaries, tuned):
@@ -99,18 +118,18 @@ def test_when_every_config_is_refused_the_error_says_so(stand_in, foreign, binar
         Launcher(tuned[0], store=binaries)(foreign((64, 64)), foreign((64, 64)))
 
 
-def test_a_table_of_another_architecture_is_not_used(binaries, gemm, make_table, caplog):
+def test_a_table_of_another_architecture_is_not_used(binaries, gemm, make_table, caplog, target):
     problem = gemm.problem_type.parse(SQUARE)
-    table = make_table((SQUARE, gemm.default(problem, None).replace(stages=4)), arch="sm_80")
+    table = make_table((SQUARE, gemm.default(problem, target).replace(stages=4)), arch="sm_90a")
     choice = Launcher(table, store=binaries).prepare(problem)
     assert choice.source == "default"
-    assert choice.reason.endswith("the table is for sm_80, and this GPU is sm_90a")
+    assert choice.reason.endswith("the table is for sm_90a, and this GPU is sm_80")
     assert len([r for r in caplog.records if r.levelno == logging.WARNING]) == 1
 
 
-def test_without_a_table_the_kernel_chooses(binaries, gemm):
+def test_without_a_table_the_kernel_chooses(binaries, gemm, target):
     choice = Launcher(None, store=binaries).prepare(SQUARE, kernel="gemm")
-    assert choice.config == gemm.default(gemm.problem_type.parse(SQUARE), None).as_dict()
+    assert choice.config == gemm.default(gemm.problem_type.parse(SQUARE), target).as_dict()
 
 
 def test_a_problem_without_an_answer_takes_the_default_and_says_so_once(
@@ -124,9 +143,9 @@ def test_a_problem_without_an_answer_takes_the_default_and_says_so_once(
 
 
 def test_a_kernel_that_changed_since_it_was_measured_is_reported_once(
-    binaries, gemm, make_table, caplog
+    binaries, gemm, make_table, caplog, target
 ):
-    default = gemm.default(gemm.problem_type.parse(SQUARE), None)
+    default = gemm.default(gemm.problem_type.parse(SQUARE), target)
     launcher = Launcher(make_table((SQUARE, default), digest="0" * 32), store=binaries)
     for fields in (SQUARE, LARGE):
         launcher.prepare(fields)
