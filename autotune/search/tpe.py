@@ -16,7 +16,7 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 from autotune.search.pool import Axis, Pool
 from autotune.search.sweep import Sweep
 
-STARTUP = 10  # rows that must have run before there is a model
+STARTUP = 10  # rows that are learned at random before there is a model
 REFINE_EVERY = 4
 ORDINAL_LEVELS = 5  # on shorter axes TPE's narrow bells seldom reach a neighbour: categories do
 ELITE = 25  # TPE's good group never holds more
@@ -51,7 +51,7 @@ class Tpe:
 
     def choose(self) -> int:
         """Return a free row and keep the model away from it until it is learned."""
-        if len(self._ranked) < STARTUP:
+        if len(self._learned) < STARTUP or not self._ranked:
             row = self._random.choose()
         elif self._pool.taken_count % REFINE_EVERY == 0:
             row = self._refinement()
@@ -74,8 +74,9 @@ class Tpe:
 
     def _suggestion(self) -> int:
         seed = (self._pool.seed * 1_000_003 + self._pool.taken_count) % 2**32
-        tpe = TPESampler(seed=seed, n_startup_trials=STARTUP)
-        study = optuna.create_study(storage=_Shown([self._trial(row) for row in self._recalled()]))
+        tpe = TPESampler(seed=seed, n_startup_trials=1)
+        shown = _Shown([self._trial(row) for row in self._recalled()])
+        study = optuna.create_study(storage=shown, sampler=tpe)
         asked = create_trial(state=TrialState.RUNNING)
         asked.number = 0  # TPE leaves out trials that bear this number; the others bear -1
         suggested = tpe.sample_relative(study, asked, self._space)
