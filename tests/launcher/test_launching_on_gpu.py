@@ -32,6 +32,13 @@ def filled(cupy, shape, dtype, seed):
     return cupy.asarray(values.astype(own))
 
 
+def keep_busy(cupy):
+    """Give the current stream some milliseconds of work."""
+    work = cupy.ones((4096, 4096), cupy.float32)
+    for _ in range(200):
+        work *= 1.0001
+
+
 def assert_product(gemm, c, a, b, dtype):
     """Compare on the host, in fp64, with the kernel's own tolerance."""
     left, right, found = (x.get().astype(np.float64) for x in (a, b, c))
@@ -104,13 +111,11 @@ def test_the_callers_stream_orders_the_launch(launcher, cupy, gemm, give):
     """The inputs are written late on the same stream: any other stream would read zeros."""
     stream = cupy.cuda.Stream(non_blocking=True)
     source_a, source_b = filled(cupy, (512, 512), "fp16", 0), filled(cupy, (512, 512), "fp16", 1)
-    work = cupy.ones((4096, 4096), cupy.float32)
     a, b = cupy.zeros_like(source_a), cupy.zeros_like(source_b)
     launcher(a, b)
     cupy.cuda.Device().synchronize()
     with stream:
-        for _ in range(4):
-            work = work @ work * 1e-9
+        keep_busy(cupy)
         a[:], b[:] = source_a, source_b
         given = {"current": None, "object": stream, "handle": stream.ptr, "protocol": Bare(stream)}
         if give == "current":
@@ -173,12 +178,11 @@ def test_foreign_arrays_are_multiplied(launcher, cupy, gemm, wrap, dtype):
 def test_a_foreign_producer_is_waited_for(launcher, cupy, gemm):
     producer = cupy.cuda.Stream(non_blocking=True)
     source, b = filled(cupy, (512, 512), "fp16", 0), filled(cupy, (512, 512), "fp16", 1)
-    a, work = cupy.zeros_like(source), cupy.ones((4096, 4096), cupy.float32)
+    a = cupy.zeros_like(source)
     launcher(a, b)
     cupy.cuda.Device().synchronize()
     with producer:
-        for _ in range(4):
-            work = work @ work * 1e-9
+        keep_busy(cupy)
         a[:] = source
     c = launcher(Interface(a, stream=producer.ptr), b)
     cupy.cuda.get_current_stream().synchronize()
