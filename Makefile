@@ -16,7 +16,7 @@ ifneq ($(shell $(BIN)/python -c 'print(open("$(VENV)/made").read())' 2>/dev/null
 $(shell rm -f $(VENV)/made)
 endif
 
-.PHONY: tune test lint clean help
+.PHONY: tune test lint docs clean help
 .DELETE_ON_ERROR:
 
 help:  ## show this list
@@ -33,6 +33,9 @@ lint: $(VENV)/lint  ## style, types and the import contract
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(VENV)/test  ## write the pages that follow from the code
+	$(BIN)/python docs/generate.py
 
 clean:  ## remove the virtual environment and every cache
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

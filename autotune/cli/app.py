@@ -61,20 +61,23 @@ def _run(arguments: Sequence[str] | None) -> int:
         sys.stdout.flush()
     except AutotuneError as error:
         return _refused(error.message, error.hint, error.exit_code)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return error.exit_code
-    except click.UsageError as error:
-        hint = f"{error.ctx.command_path} --help" if error.ctx else "autotune --help"
-        return _refused(error.format_message(), hint, error.exit_code)
     except click.ClickException as error:
-        return _refused(error.format_message(), "", error.exit_code)
+        return _misused(error)
     except (click.Abort, KeyboardInterrupt) as stop:
         click.echo(str(stop) or "interrupted", err=True)
         return INTERRUPTED
     except BrokenPipeError:
         return _reader_left()
     return code if isinstance(code, int) else 0
+
+
+def _misused(error: click.ClickException) -> int:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return error.exit_code
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    hint = f"{context.command_path} --help" if context else "autotune --help"
+    return _refused(error.format_message(), hint, error.exit_code)
 
 
 def _refused(message: str, hint: str, exit_code: int) -> int:

@@ -67,7 +67,7 @@ def database(monkeypatch, tmp_path):
     return path
 
 
-def test_while_a_compiler_runs(start, shell, troubled, mark, database, tmp_path):
+def test_while_a_compiler_runs(start, troubled, mark, database, tmp_path):
     compiler, began = tmp_path / "cxx", tmp_path / "began"
     compiler.write_text(
         f'#!/bin/sh\ncase "$*" in *troubled.cpp*) touch {began}; sleep 60; esac\nexec c++ "$@"\n'

@@ -1,4 +1,4 @@
-"""The shipped C++ product, which a knob breaks in one way; ``twin`` makes more configs of a kind."""
+"""The shipped C++ product, with a knob that breaks it; ``twin`` makes more configs of a kind."""
 
 from __future__ import annotations
 

@@ -1,0 +1,106 @@
+"""Every example in the documentation runs, in the order in which a reader meets it."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pages
+import pytest
+
+SCRIPTS = Path(sys.executable).parent
+NEEDS_GPU = "# needs a GPU"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A reader's folder: the package is installed, and the README's files are there."""
+    monkeypatch.setenv("AUTOTUNE_DB", f"sqlite:///{tmp_path}/results.db")
+    monkeypatch.setenv("PATH", f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}")
+    for block in pages.blocks(pages.README):
+        if block.file:
+            (tmp_path / block.file).write_text(block.text)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
+def test_a_page_runs(page, folder):
+    for block in pages.blocks(page):
+        _RUN[block.language](block, folder)
+
+
+def _console(block, folder):
+    assert block.commands
+    for command in block.commands:
+        if command.startswith("make "):
+            assert re.search(rf"^{command.split()[1]}:", _text("Makefile"), re.MULTILINE)
+        elif command.startswith("pip install"):
+            assert _extras(command) <= set(_project()["optional-dependencies"])
+        else:
+            _ran(["bash", "-c", f"set -o pipefail; {command}"], folder)
+
+
+def _program(block, folder):
+    if block.file:
+        (folder / block.file).write_text(block.text)
+    elif not block.text.startswith(NEEDS_GPU):
+        _ran([sys.executable, "-c", block.text], folder)
+
+
+def _settings(block, folder):
+    tomllib.loads(block.text)
+    if block.file:
+        (folder / block.file).write_text(block.text)
+
+
+def _source(block, folder):
+    (folder / block.file).write_text(block.text)
+
+
+def _query(block, folder):
+    with sqlite3.connect(folder / "results.db") as database:
+        assert database.execute(block.text).fetchall()
+
+
+def _shown(block, folder):
+    """Text that is only to be looked at."""
+
+
+_RUN = {
+    "console": _console,
+    "python": _program,
+    "toml": _settings,
+    "cpp": _source,
+    "sql": _query,
+    "text": _shown,
+}
+
+
+def _ran(command, folder):
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, timeout=200
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+def _extras(command):
+    return set(re.search(r"\[(.*?)\]", command)[1].split(","))
+
+
+def _text(name):
+    return (pages.ROOT / name).read_text(encoding="utf-8")
+
+
+def _project():
+    return tomllib.loads(_text("pyproject.toml"))["project"]
+
+
+def test_every_link_between_pages_leads_somewhere():
+    for page in [*pages.PAGES, pages.ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"

@@ -1,0 +1,105 @@
+"""What the documentation lists is what there is."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sqlite3
+import tomllib
+
+import pages
+
+from autotune import errors
+from autotune.records import Status
+from autotune.search import SAMPLERS
+from autotune.store import upgrade
+from autotune.study.file import _Study
+
+
+def _read(name):
+    return (pages.ROOT / name).read_text(encoding="utf-8")
+
+
+def _first_column(text):
+    """Return what stands in code style in the first cell of each row of the tables."""
+    cells = re.findall(r"^\| (.*?) \|", text, re.MULTILINE)
+    return {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
+
+
+def _section(text, heading):
+    return re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1]
+
+
+def test_the_command_reference_is_up_to_date():
+    place = pages.ROOT / "docs" / "generate.py"
+    spec = importlib.util.spec_from_file_location("docs_generate", place)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for name, text in module.GENERATED.items():
+        assert _read(f"docs/{name}") == text(), "run 'make docs'"
+
+
+def test_every_environment_variable_is_in_the_readme():
+    used = set()
+    for source in (pages.ROOT / "autotune").rglob("*.py"):
+        text = source.read_text(encoding="utf-8")
+        used |= set(re.findall(r"AUTOTUNE_[A-Z]+", text))
+        used |= set(re.findall(r"environ\.get\(\"(\w+)\"", text))
+    assert used
+    assert used <= _first_column(_read("README.md"))
+
+
+def test_every_exit_code_is_in_the_readme():
+    codes = {
+        error.exit_code
+        for error in vars(errors).values()
+        if isinstance(error, type) and issubclass(error, errors.AutotuneError)
+    }
+    table = set(re.findall(r"^\| (\d+) \|", _read("README.md"), re.MULTILINE))
+    assert table == {str(code) for code in codes | {0, 130}}
+
+
+def test_every_extra_is_in_the_readme():
+    extras = tomllib.loads(_read("pyproject.toml"))["project"]["optional-dependencies"]
+    assert set(extras) <= _first_column(_section(_read("README.md"), "Install"))
+
+
+def test_every_key_of_a_study_file_is_documented():
+    documented = _first_column(_read("docs/studies.md"))
+    assert documented == set(_keys(_Study)) | {"space.NAME", "problems.FIELD"}
+
+
+def test_every_sampler_and_status_is_documented():
+    assert set(SAMPLERS) <= set(re.findall(r"`(\w+)`", _read("docs/studies.md")))
+    assert {str(s) for s in Status} <= set(re.findall(r"`(\w+)`", _read("docs/architecture.md")))
+
+
+def test_every_table_and_column_of_a_view_is_documented(tmp_path):
+    upgrade(f"sqlite:///{tmp_path}/new.db")
+    with sqlite3.connect(tmp_path / "new.db") as database:
+        names = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        tables = {name for (name,) in names}
+        columns = {
+            view: {row[1] for row in database.execute(f"PRAGMA table_info({view})")}
+            for view in ("trial_flat", "best_config")
+        }
+    page = _read("docs/database.md")
+    assert _first_column(_section(page, "Tables")) == tables
+    assert columns["trial_flat"] == columns["best_config"] == _first_column(_section(page, "Views"))
+
+
+def test_every_room_is_in_the_architecture():
+    rooms = {path.parent.name for path in (pages.ROOT / "autotune").glob("*/__init__.py")}
+    assert rooms == _first_column(_section(_read("docs/architecture.md"), "Rooms"))
+
+
+def _keys(model, prefix=""):
+    for name, field in model.model_fields.items():
+        inner = field.annotation
+        candidates = [inner, *getattr(inner, "__args__", ())]
+        nested = next((c for c in candidates if hasattr(c, "model_fields")), None)
+        if nested is None:
+            if name != "space":
+                yield prefix + name
+        else:
+            yield from _keys(nested, f"{prefix}{name}.")
