@@ -5,8 +5,8 @@ VENV := .venv
 BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --disable-pip-version-check -q
 
-# The CUDA packages are large, so tuning takes them only where a driver can use them, and of the
-# major version that the driver speaks. Tests always compile with NVRTC, which needs no GPU.
+# CuPy and cuBLAS are large, so they come only where a driver can use them, for the major version
+# that the driver speaks. Tests also compile for GPUs without one, which takes NVRTC alone.
 DRIVER := $(firstword $(wildcard /dev/nvidiactl) $(shell command -v nvidia-smi 2>/dev/null))
 CUDA   := $(if $(DRIVER),$(shell nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: \(1[23]\).*/\1/p'))
 GPU_EXTRA := $(if $(DRIVER),cuda$(or $(CUDA),13))
@@ -50,8 +50,8 @@ $(VENV)/tune-%: $(VENV)/made pyproject.toml
 	@$(PIP) install -e ".[$*]" && touch $@
 
 $(VENV)/test: $(VENV)/made pyproject.toml
-	@echo "installing autotune with $(or $(GPU_EXTRA),cuda13) and the test tools …"
-	@$(PIP) install -e ".[$(or $(GPU_EXTRA),cuda13)]" --group test && touch $@
+	@echo "installing autotune with $(or $(GPU_EXTRA),nvrtc13) and the test tools …"
+	@$(PIP) install -e ".[$(or $(GPU_EXTRA),nvrtc13)]" --group test && touch $@
 
 $(VENV)/lint: $(VENV)/made pyproject.toml
 	@echo "installing autotune and the lint tools …"
