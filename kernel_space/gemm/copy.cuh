@@ -57,16 +57,23 @@ class Copy {
     // Starts asynchronous copies of this thread's pieces into the stage at address `stage`, if
     // they are `wanted`.
     __device__ void start(u32 stage, bool wanted) const {
+        const Element* piece = source_;
 #pragma unroll
-        for (int i = 0; i < PIECES; ++i)
-            cp_async<config::COPY_BYTES, config::CACHE>(target(stage, i), source(i), inside(i),
-                                                        wanted);
+        for (int i = 0; i < PIECES; ++i) {
+            cp_async<config::COPY_BYTES, config::CACHE>(target(stage, i), piece, inside(i), wanted);
+            piece = next(piece, i);
+        }
     }
 
     // Loads this thread's pieces into registers; nothing waits for them yet.
     __device__ void load(Held& held) const {
+        const Element* piece = source_;
 #pragma unroll
-        for (int i = 0; i < PIECES; ++i) held.pieces[i] = inside(i) ? __ldg(source(i)) : Piece{};
+        for (int i = 0; i < PIECES; ++i) {
+            const Piece* address = reinterpret_cast<const Piece*>(piece);
+            held.pieces[i] = inside(i) ? __ldg(address) : Piece{};
+            piece = next(piece, i);
+        }
     }
 
     // Stores what load() brought into the stage at address `stage`.
@@ -98,8 +105,12 @@ class Copy {
     __device__ u32 target(u32 stage, int i) const {
         return Tile::moved(stage + target_, rows_to(i), cols_to(i));
     }
-    __device__ const Piece* source(int i) const {
-        return reinterpret_cast<const Piece*>(source_ + rows_to(i) * pitch_ + cols_to(i));
+    // The piece after piece i. The empty asm hides where it came from: compilers would otherwise
+    // keep a register pair for each piece's distance through the whole main loop.
+    __device__ const Element* next(const Element* piece, int i) const {
+        piece += (rows_to(i + 1) - rows_to(i)) * pitch_ + (cols_to(i + 1) - cols_to(i));
+        asm("" : "+l"(piece));
+        return piece;
     }
     __device__ bool inside(int i) const {
         return rows_to(i) < rows_left_ && cols_to(i) < cols_left_;

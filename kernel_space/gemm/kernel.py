@@ -72,7 +72,6 @@ class Gemm(Kernel):
             header=GemmConfig.of(config).header(problem),
             entry="gemm",
             include_dirs=(SOURCES,),
-            options=("-std=c++17",),
         )
 
     def launch(self, problem: GemmProblem, config: Config, target: Target) -> Launch:

@@ -22,9 +22,8 @@ __device__ __forceinline__ void multiply(Product& product, u32 stage) {
 }
 
 // The same with two register sets, in four parts: fragments are loaded one step ahead of the
-// mathematics, across tiles too. When a stage has been read, two steps are left in registers.
-// The main loop overlaps the first of them with giving the stage away, and the second with
-// loading the first fragments of the next stage.
+// mathematics. Once the stage has been read, two steps are still in registers, and a main loop
+// may give the stage away while they are multiplied.
 
 template <class Product>
 __device__ __forceinline__ void read_first(Product& product, u32 stage) {
@@ -35,7 +34,7 @@ template <class Product>
 __device__ __forceinline__ void read_rest(Product& product, u32 stage) {
 #pragma unroll
     for (int step = 1; step < Product::K_STEPS; ++step) {
-        if (step > 1) product.multiply(step % 2);
+        if (step > 1) product.multiply(step % 2);  // step - 2, to make room
         product.load(step % 2, stage, step);
     }
 }
@@ -46,13 +45,6 @@ __device__ __forceinline__ void multiply_last_but_one(Product& product) {
 }
 
 template <class Product>
-__device__ __forceinline__ void multiply_last_and_read_first(Product& product, u32 next_stage) {
-    constexpr int LAST = (Product::K_STEPS - 1) % 2;
-    if constexpr (LAST == 0) {  // both want the same registers
-        product.multiply(LAST);
-        read_first(product, next_stage);
-    } else {
-        read_first(product, next_stage);
-        product.multiply(LAST);
-    }
+__device__ __forceinline__ void multiply_last(Product& product) {
+    product.multiply((Product::K_STEPS - 1) % 2);
 }

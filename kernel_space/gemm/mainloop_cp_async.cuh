@@ -35,7 +35,7 @@ struct Mainloop<Mechanism::cp_async> {
             stage += STAGE_BYTES;
             if (stage == shared + STAGES * STAGE_BYTES) stage = shared;
             wait_for_oldest();
-            multiply_last_and_read_first(product, stage);
+            read_next_and_multiply(product, stage);
         }
     }
 
@@ -43,5 +43,15 @@ struct Mainloop<Mechanism::cp_async> {
     __device__ static void wait_for_oldest() {
         cp_async_wait<config::STAGES - 1>();  // this thread's part of the stage has arrived,
         __syncthreads();                      // and so has everybody else's
+    }
+
+    // Loads the next stage's first fragments while the last of this one are multiplied, unless
+    // both want the same registers.
+    template <class Product>
+    __device__ static void read_next_and_multiply(Product& product, u32 next_stage) {
+        constexpr bool APART = Product::K_STEPS % FRAGMENT_SETS == 0;
+        if constexpr (APART) read_first(product, next_stage);
+        multiply_last(product);
+        if constexpr (!APART) read_first(product, next_stage);
     }
 };

@@ -10,27 +10,25 @@ struct Mainloop<Mechanism::sync2> {
 
     template <class Product>
     __device__ static void run(Product& product, Copies& copies, u32 shared, int tiles) {
-        if (tiles == 0) return;
         Copies::Held held;
         copies.load(held);
         copies.store(held, shared);
-        __syncthreads();  // the first tile is complete
-        read_first(product, shared);
+        __syncthreads();  // the first tile is complete before anyone reads it
 
-        u32 stage = 0;
+        u32 buffer = 0;
 #pragma unroll 1
         for (int tile = 0; tile < tiles; ++tile) {
-            const bool more = tile + 1 < tiles;
-            if (more) copies.load(held);
-            read_rest(product, shared + stage);
+            copies.load(held);  // the next tile; past the end of K it is zeros, read from nowhere
+            read_first(product, shared + buffer);
+            read_rest(product, shared + buffer);
             multiply_last_but_one(product);
 
-            stage ^= STAGE_BYTES;
             // The other buffer was read in the previous round, and the barrier of that round
-            // let nobody through before everyone had.
-            if (more) copies.store(held, shared + stage);
+            // let nobody through before everyone had: one barrier a tile is enough.
+            buffer ^= STAGE_BYTES;
+            copies.store(held, shared + buffer);
             __syncthreads();  // the next tile is complete, and this one has been read
-            multiply_last_and_read_first(product, shared + stage);
+            multiply_last(product);
         }
     }
 };
