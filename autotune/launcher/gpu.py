@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autotune.device.tensor_map import encoded
+from autotune.device.loaded import LoadedKernel, target_of
 from autotune.errors import DeviceUnavailable, InvalidInput
 from autotune.launcher.view import DTYPES, View
-from autotune.records import Binary, Launch, Scalar, Target, TensorMap
+from autotune.records import Binary, Launch, Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SCALARS: dict[str, Any] = {"int32": np.int32, "int64": np.int64, "fp32": np.float32}
 _OWN_DTYPE = {short: own for own, short in DTYPES.items()}
 # Invalid value, image, binary or PTX, out of resources: nothing was started, nothing is spoilt.
 _RECOVERABLE = frozenset({1, 200, 209, 218, 701})
@@ -33,17 +32,7 @@ def target(device: int) -> Target:
         DeviceUnavailable: There is no CuPy, no driver or no such GPU.
     """
     cupy = _cupy()
-    attributes = cupy.cuda.Device(device).attributes
-    major, minor = attributes["ComputeCapabilityMajor"], attributes["ComputeCapabilityMinor"]
-    return Target(
-        arch=f"sm_{major}{minor}{'a' if major >= 9 else ''}",
-        sm_count=attributes["MultiProcessorCount"],
-        shared_bytes_per_block=attributes["MaxSharedMemoryPerBlockOptin"],
-        shared_bytes_per_sm=attributes["MaxSharedMemoryPerMultiprocessor"],
-        registers_per_sm=attributes["MaxRegistersPerMultiprocessor"],
-        threads_per_block=attributes["MaxThreadsPerBlock"],
-        l2_bytes=attributes["L2CacheSize"],
-    )
+    return target_of(cupy.cuda.Device(device).attributes)
 
 
 def device_of(view: View) -> int:
@@ -112,18 +101,12 @@ class Program:
     """
 
     def __init__(self, binary: Binary, launch: Launch) -> None:
-        self._launch = launch
         module = _module(binary.path, _cupy().cuda.runtime.getDevice())
-        self._kernel = module.get_function(binary.entry)
-        self._kernel.compile()  # loads it now, where an error can still choose another config
-        allowed = self._kernel.max_dynamic_shared_size_bytes  # of the binary, which plans share
-        self._kernel.max_dynamic_shared_size_bytes = max(allowed, launch.shared_bytes)
+        self._kernel = LoadedKernel(module, binary, launch)
 
     def start(self, pointers: Mapping[str, int]) -> None:
         """Launch once on the current stream, and return before it is done."""
-        launch = self._launch
-        arguments = tuple([_packed(argument, pointers) for argument in launch.arguments])
-        self._kernel(launch.grid, launch.block, arguments, shared_mem=launch.shared_bytes)
+        self._kernel.start(self._kernel.pack(pointers))
 
 
 def refusal(error: Exception) -> str | None:
@@ -132,17 +115,6 @@ def refusal(error: Exception) -> str | None:
     if not isinstance(error, cuda.driver.CUDADriverError | cuda.runtime.CUDARuntimeError):
         return None
     return str(error) if getattr(error, "status", None) in _RECOVERABLE else None
-
-
-def _packed(argument: str | Scalar | TensorMap, pointers: Mapping[str, int]) -> Any:
-    """Return one argument as CuPy takes it."""
-    match argument:
-        case Scalar():
-            return _SCALARS[argument.dtype](argument.value)
-        case TensorMap():
-            return encoded(argument, pointers[argument.operand.name])
-        case _:
-            return np.uint64(pointers[argument])
 
 
 class _Handle:
