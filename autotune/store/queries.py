@@ -15,7 +15,6 @@ from autotune.store.rows import EVERYTHING, Filter, StoredContext, StudySummary,
 
 _TRIAL = models.Trial.__table__
 _IS_OK = models.Trial.status == Status.OK.value
-_FASTEST_FIRST = (models.Trial.median_ns, models.Trial.id)  # the older row wins a tie
 
 
 def contexts(connection: Connection, wanted: Filter) -> list[StoredContext]:
@@ -43,27 +42,19 @@ def study_trials(connection: Connection, study_id: int, context_id: int, key: st
     return _trials(connection, statement, key)
 
 
-def ranked(
-    connection: Connection, stored: StoredContext, studies: Sequence[str], limit: int | None
-) -> list[Trial]:
-    """Return the verified ``ok`` trials of one context, fastest first."""
-    statement = _of_context(stored, studies).where(_IS_OK, models.Trial.verified)
-    statement = statement.order_by(*_FASTEST_FIRST).limit(limit)
-    return _trials(connection, statement, stored.context.problem.key)
-
-
-def answers(
-    connection: Connection, stored: StoredContext, studies: Sequence[str]
-) -> dict[str, Trial]:
+def answers(connection: Connection, stored: StoredContext) -> dict[str, Trial]:
     """Return the newest trial of each config in one context, by config key."""
-    statement = _of_context(stored, studies).order_by(models.Trial.id)
-    found = _trials(connection, statement, stored.context.problem.key)
+    statement = _select_trials().where(models.Trial.context_id == stored.id)
+    found = _trials(connection, statement.order_by(models.Trial.id), stored.context.problem.key)
     return {trial.config.key: trial for trial in found}
 
 
 def best(connection: Connection, wanted: Filter, *, unverified: bool) -> list[TrialRow]:
     """Return the fastest ``ok`` trial of each context that ``wanted`` matches."""
-    place = func.row_number().over(partition_by=models.Trial.context_id, order_by=_FASTEST_FIRST)
+    place = func.row_number().over(
+        partition_by=models.Trial.context_id,
+        order_by=(models.Trial.median_ns, models.Trial.id),  # the older row wins a tie
+    )
     ranking = select(models.Trial.id, place.label("place")).where(_IS_OK)
     if not unverified:
         ranking = ranking.where(models.Trial.verified)
@@ -153,11 +144,6 @@ def _select_trials() -> Select[Any]:
         .join(models.Config, models.Config.id == models.Trial.config_id)
         .join(models.Study, models.Study.id == models.Trial.study_id)
     )
-
-
-def _of_context(stored: StoredContext, studies: Sequence[str]) -> Select[Any]:
-    statement = _select_trials().where(models.Trial.context_id == stored.id)
-    return statement.where(_in_studies(studies)) if studies else statement
 
 
 def _trials(connection: Connection, statement: Select[Any], key: str) -> list[Trial]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import TracebackType
@@ -152,18 +152,9 @@ class Store:
         """Return the contexts that ``wanted`` matches, oldest first."""
         return self._read(lambda connection: queries.contexts(connection, wanted))
 
-    def ranked(
-        self, stored: StoredContext, *, studies: Sequence[str] = (), limit: int | None = None
-    ) -> list[Trial]:
-        """Return the verified ``ok`` trials of one context, fastest first.
-
-        A config that several studies measured appears once for each. Equal times rank by age.
-        """
-        return self._read(lambda connection: queries.ranked(connection, stored, studies, limit))
-
-    def answers(self, stored: StoredContext, *, studies: Sequence[str] = ()) -> dict[str, Trial]:
+    def answers(self, stored: StoredContext) -> dict[str, Trial]:
         """Return the newest trial of each config in one context, failures too, by config key."""
-        return self._read(lambda connection: queries.answers(connection, stored, studies))
+        return self._read(lambda connection: queries.answers(connection, stored))
 
     def best(
         self,

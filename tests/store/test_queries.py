@@ -52,8 +52,6 @@ def test_equal_times_rank_by_age(store, study):
     for number in (3, 1, 2):
         store.record(study, samples.context(), samples.ok(number, 100.0))
     assert numbers(store.best()) == [3]
-    [stored] = store.contexts()
-    assert [trial.number for trial in store.ranked(stored)] == [3, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -90,13 +88,6 @@ def test_a_limit_keeps_the_newest_matches(filled):
     assert numbers(filled.rows(limit=2)) == [6, 7]
     assert numbers(filled.rows(Filter(studies=("first",)), limit=2)) == [3, 4]
     assert numbers(filled.rows(Filter(device="A100"), limit=5)) == [4]
-
-
-def test_ranked_is_what_a_table_chooses_from(filled):
-    stored = filled.contexts()[0]
-    assert [trial.number for trial in filled.ranked(stored)] == [5, 1, 0]
-    assert [trial.number for trial in filled.ranked(stored, studies=("first",))] == [1, 0]
-    assert [trial.number for trial in filled.ranked(stored, limit=1)] == [5]
 
 
 def test_answers_give_the_newest_trial_of_each_config(filled):
