@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 
 from autotune.records import Value
 
@@ -42,7 +42,7 @@ class Constraint:
         broken: Takes the parameters that it names as arguments and returns why they break the
             rule, in words with numbers, or None if they keep it. It is called as soon as all
             of them have values.
-        uses: Names of those parameters, read from the signature.
+        uses: Names of those parameters; if left out, read from the signature.
 
     Example:
         >>> Constraint("even", lambda tile: None if tile % 2 == 0 else f"{tile} is odd").uses
@@ -51,11 +51,32 @@ class Constraint:
 
     name: str
     broken: Callable[..., str | None]
-    uses: tuple[str, ...] = field(init=False)
+    uses: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "uses", tuple(inspect.signature(self.broken).parameters))
+        if not self.uses:
+            object.__setattr__(self, "uses", tuple(inspect.signature(self.broken).parameters))
 
     def reason(self, values: Mapping[str, Value]) -> str | None:
         """Return why ``values``, which may hold more than it uses, break this rule, or None."""
         return self.broken(**{name: values[name] for name in self.uses})
+
+    def only_where(self, parameter: str, among: Collection[Value]) -> Constraint:
+        """Return this rule for configs whose ``parameter`` is one of ``among``; others keep it."""
+
+        def broken(**values: Value) -> str | None:
+            return self.reason(values) if values[parameter] in among else None
+
+        uses = dict.fromkeys((parameter, *self.uses))
+        return Constraint(self.name, broken, uses=tuple(uses))
+
+    @classmethod
+    def fixed(cls, name: str, parameter: str, value: Value) -> Constraint:
+        """Return the rule that ``parameter`` is ``value``: it is there, but no choice."""
+
+        def broken(**values: Value) -> str | None:
+            if values[parameter] != value:
+                return f"{parameter}={values[parameter]} is no choice here: it is {value}"
+            return None
+
+        return cls(name, broken, uses=(parameter,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from autotune.records import Config
+from autotune.records import Config, Launch, Scalar
 from kernel_space.gemm.problem import GemmProblem
 
 WARP_LANES = 32
@@ -86,6 +86,23 @@ class GemmConfig:
     def tiles(self, problem: GemmProblem) -> tuple[int, int]:
         """Return how many tiles cover C, along M and along N."""
         return -(-problem.m // self.tile.m), -(-problem.n // self.tile.n)
+
+    def launch(self, problem: GemmProblem) -> Launch:
+        """Return one block for each tile of C."""
+        tiles_m, tiles_n = self.tiles(problem)
+        pitches = (problem.shape_a[1], problem.shape_b[1], problem.n)
+        return Launch(
+            grid=(tiles_m * tiles_n, 1, 1),
+            block=(self.threads, 1, 1),
+            shared_bytes=self.shared_bytes(problem.element_bytes),
+            arguments=(
+                *("a", "b", "c"),
+                *(Scalar(dtype="int32", value=getattr(problem, name)) for name in problem.SIZES),
+                *(Scalar(dtype="int64", value=pitch) for pitch in pitches),
+                Scalar(dtype="int32", value=int(self.raster.order == "along_m")),
+                Scalar(dtype="int32", value=self.raster.group),
+            ),
+        )
 
     def header(self, problem: GemmProblem) -> str:
         """Return the text of ``config.h``: all that is fixed when the kernel is compiled.

@@ -13,13 +13,13 @@ from autotune.records import (
     Kernel,
     Launch,
     Operand,
-    Scalar,
     SourceUnit,
     Target,
     Tolerance,
+    Value,
 )
 from autotune.space import Space
-from kernel_space.gemm import accuracy
+from kernel_space.gemm import accuracy, hopper
 from kernel_space.gemm.config import GemmConfig
 from kernel_space.gemm.problem import GemmProblem
 from kernel_space.gemm.rules import BYPASS_BYTES, MIN_ASYNC_BYTES, widest_copy_bytes
@@ -41,58 +41,29 @@ class Gemm(Kernel):
         return gemm_space(problem, target)
 
     def default(self, problem: GemmProblem, target: Target) -> Config:
-        """Return a middling config that fits every target from sm_80 on."""
-        del target
-        copy_bytes = widest_copy_bytes(problem)
-        if copy_bytes < MIN_ASYNC_BYTES:
-            shape = {"tile_m": 64, "tile_n": 64, "tile_k": 32, "warp_m": 32, "warp_n": 32}
-            pipeline: dict[str, int | str] = {"mechanism": "sync2", "stages": 2}
-        else:
-            shape = {"tile_m": 128, "tile_n": 128, "tile_k": 32, "warp_m": 64, "warp_n": 32}
-            pipeline = {"mechanism": "cp_async", "stages": 3}
-        if not problem.uses_tensor_cores:
-            shape |= {"tile_k": 16}
-        return Config(
-            {
-                **shape,
-                **pipeline,
-                "copy_bytes": copy_bytes,
-                "cache": "bypass" if copy_bytes == BYPASS_BYTES else "l1",
-                "raster": "along_n",
-                "raster_group": 1,
-            }
-        )
+        """Return a middling config that fits every device of the target's architecture."""
+        if hopper.unavailable(problem, target) is None:
+            return Config(_HOPPER_DEFAULT)
+        return Config(_copying_default(problem))
 
     def unit(self, problem: GemmProblem, config: Config, target: Target) -> SourceUnit:
         """Return what to compile: the same for every shape and raster of a config."""
         del target
+        if config["mechanism"] in hopper.MECHANISMS:
+            folder, main = hopper.SOURCES, hopper.SOURCES / "gemm_hopper.cu"
+            header = hopper.HopperPlan.of(config, problem).header()
+        else:
+            folder, main = SOURCES, SOURCES / "gemm.cu"
+            header = GemmConfig.of(config).header(problem)
         return SourceUnit(
-            language="cuda",
-            main=SOURCES / "gemm.cu",
-            header=GemmConfig.of(config).header(problem),
-            entry="gemm",
-            include_dirs=(SOURCES,),
+            language="cuda", main=main, header=header, entry="gemm", include_dirs=(folder,)
         )
 
     def launch(self, problem: GemmProblem, config: Config, target: Target) -> Launch:
-        """Return one block for each tile of C."""
-        del target
-        grouped = GemmConfig.of(config)
-        tiles_m, tiles_n = grouped.tiles(problem)
-        sizes = [Scalar(dtype="int32", value=getattr(problem, name)) for name in problem.SIZES]
-        pitches = [problem.shape_a[1], problem.shape_b[1], problem.n]
-        return Launch(
-            grid=(tiles_m * tiles_n, 1, 1),
-            block=(grouped.threads, 1, 1),
-            shared_bytes=grouped.shared_bytes(problem.element_bytes),
-            arguments=(
-                *("a", "b", "c"),
-                *sizes,
-                *(Scalar(dtype="int64", value=pitch) for pitch in pitches),
-                Scalar(dtype="int32", value=int(grouped.raster.order == "along_m")),
-                Scalar(dtype="int32", value=grouped.raster.group),
-            ),
-        )
+        """Return one block for each tile of C, or as many as the device holds at a time."""
+        if config["mechanism"] in hopper.MECHANISMS:
+            return hopper.HopperPlan.of(config, problem).launch(self.operands(problem), target)
+        return GemmConfig.of(config).launch(problem)
 
     def operands(self, problem: GemmProblem) -> tuple[Operand, ...]:
         """Return A, B and C as they are stored."""
@@ -118,9 +89,45 @@ class Gemm(Kernel):
         return Cost(flop=2 * m * n * k, bytes=elements * problem.element_bytes)
 
     def conditions(self, problem: GemmProblem, config: Config) -> tuple[Condition, ...]:
-        """Return the row lengths that the config's copy width needs."""
+        """Return the row lengths that the config's copies need."""
+        if config["mechanism"] in hopper.MECHANISMS:
+            return hopper.conditions(problem, config)
         multiple = GemmConfig.of(config).copy.bytes // problem.element_bytes
         if multiple == 1:
             return ()
         fields = dict.fromkeys(problem.row_fields)
         return tuple(Condition(field=field, multiple_of=multiple) for field in fields)
+
+
+_HOPPER_DEFAULT: dict[str, Value] = {
+    **hopper.FIXED,
+    **hopper.ELSEWHERE,
+    "mechanism": "ws_pingpong",
+    "tile_m": 128,
+    "tile_n": 128,
+    "stages": 5,
+    "l2_promotion": 256,
+    "raster": "along_m",
+    "raster_group": 1,
+}
+
+
+def _copying_default(problem: GemmProblem) -> dict[str, Value]:
+    copy_bytes = widest_copy_bytes(problem)
+    if copy_bytes < MIN_ASYNC_BYTES:
+        shape = {"tile_m": 64, "tile_n": 64, "tile_k": 32, "warp_m": 32, "warp_n": 32}
+        pipeline: dict[str, Value] = {"mechanism": "sync2", "stages": 2}
+    else:
+        shape = {"tile_m": 128, "tile_n": 128, "tile_k": 32, "warp_m": 64, "warp_n": 32}
+        pipeline = {"mechanism": "cp_async", "stages": 3}
+    if not problem.uses_tensor_cores:
+        shape |= {"tile_k": 16}
+    return {
+        **hopper.ELSEWHERE,
+        **shape,
+        **pipeline,
+        "copy_bytes": copy_bytes,
+        "cache": "bypass" if copy_bytes == BYPASS_BYTES else "l1",
+        "raster": "along_n",
+        "raster_group": 1,
+    }

@@ -14,6 +14,8 @@ from kernel_space.gemm.problem import GemmProblem
 from kernel_space.gemm.registers import estimated_registers
 
 MECHANISMS = ("sync1", "sync2", "cp_async")
+BLOCK_TILES = (32, 64, 128, 256)
+MAX_STAGES = 8
 FIXED_STAGES = {"sync1": 1, "sync2": 2}  # these have that many buffers by definition
 COPY_SIZES = (2, 4, 8, 16)
 MIN_ASYNC_BYTES = 4
@@ -23,15 +25,31 @@ MAX_REGISTERS = 255  # of one thread, on every architecture
 MAX_COPIES = 64  # of one thread and tile; they are unrolled
 
 
+def block_tile() -> tuple[Constraint, Constraint]:
+    """Return the rules that a block's tile is a power of two that swizzled rows divide."""
+
+    def rows(tile_m: int) -> str | None:
+        return None if tile_m in BLOCK_TILES else f"{tile_m} rows are not a power of two from 32"
+
+    def columns(tile_n: int) -> str | None:
+        return None if tile_n in BLOCK_TILES else f"{tile_n} columns are not a power of two from 32"
+
+    return Constraint("block_tile", rows), Constraint("block_tile", columns)
+
+
 def warp_tile() -> tuple[Constraint, Constraint]:
     """Return the rules that a warp's tile fits the block's."""
 
     def rows(tile_m: int, warp_m: int) -> str | None:
+        if warp_m == 0:
+            return "every warp needs a tile of its own"
         if warp_m > tile_m:
             return f"a warp of {warp_m} rows is taller than the block's {tile_m}"
         return None
 
     def columns(tile_n: int, warp_n: int) -> str | None:
+        if warp_n == 0:
+            return "every warp needs a tile of its own"
         if warp_n > tile_n:
             return f"a warp of {warp_n} columns is wider than the block's {tile_n}"
         return None
@@ -61,6 +79,8 @@ def stages() -> Constraint:
         fixed = FIXED_STAGES.get(mechanism, stages)
         if stages != fixed:
             return f"{mechanism} holds {fixed} in shared memory, not {stages}"
+        if stages > MAX_STAGES:
+            return f"{stages} stages are more than {MAX_STAGES}"
         return None
 
     return Constraint("stages", broken)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autotune.records import Target
-from autotune.space import Parameter, Space
-from kernel_space.gemm import rules
+from autotune.space import Constraint, Parameter, Space
+from kernel_space.gemm import hopper, rules
 from kernel_space.gemm.problem import GemmProblem
 
 
@@ -13,46 +13,66 @@ def gemm_space(problem: GemmProblem, target: Target) -> Space:
     return Space(
         _parameters(problem),
         (
-            *rules.warp_tile(),
-            rules.threads(target),
-            rules.stages(),
-            rules.shared_memory(problem, target),
-            rules.alignment(problem),
-            rules.copy_size(problem),
-            rules.cache(),
-            rules.divisibility(problem),
-            rules.registers(problem, target),
+            *hopper.hopper_rules(problem, target),
+            *_rules_of_copies(problem, target),
             rules.raster(problem),
         ),
     )
 
 
+def _rules_of_copies(problem: GemmProblem, target: Target) -> tuple[Constraint, ...]:
+    """Return the rules of the mechanisms whose threads copy and whose warps multiply."""
+    own = (
+        *(Constraint.fixed("no_choice", *pin) for pin in hopper.ELSEWHERE.items()),
+        *rules.block_tile(),
+        *rules.warp_tile(),
+        rules.threads(target),
+        rules.stages(),
+        rules.shared_memory(problem, target),
+        rules.alignment(problem),
+        rules.copy_size(problem),
+        rules.cache(),
+        rules.divisibility(problem),
+        rules.registers(problem, target),
+    )
+    return tuple(rule.only_where("mechanism", rules.MECHANISMS) for rule in own)
+
+
 def _parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
-    """Return every parameter, tiles first: most rules need them."""
-    return (*_tile_parameters(problem), *_copy_parameters(problem), *_raster_parameters())
+    """Return every parameter, the mechanism and tiles first: most rules need them.
+
+    A 0 says that the knob is not the mechanism's.
+    """
+    return (
+        Parameter(
+            "mechanism",
+            (*rules.MECHANISMS, *hopper.MECHANISMS),
+            ordered=False,
+            about="how tiles reach shared memory, and who multiplies them",
+        ),
+        *_tile_parameters(problem),
+        *_copy_parameters(problem),
+        *_hopper_parameters(),
+        *_raster_parameters(),
+    )
 
 
 def _tile_parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
     depths = (16, 32, 64) if problem.uses_tensor_cores else (8, 16, 32)
     return (
-        Parameter("tile_m", (32, 64, 128, 256), about="rows of C that a block computes"),
-        Parameter("tile_n", (32, 64, 128, 256), about="columns of C that a block computes"),
-        Parameter("warp_m", (16, 32, 64), about="rows of C that a warp computes"),
-        Parameter("warp_n", (32, 64), about="columns of C that a warp computes"),
+        Parameter("tile_m", (32, 64, 128, 192, 256), about="rows of C that a block computes"),
+        Parameter("tile_n", tuple(range(16, 257, 16)), about="columns of C that a block computes"),
+        Parameter("warp_m", (0, 16, 32, 64), about="rows of C that a warp computes"),
+        Parameter("warp_n", (0, 32, 64), about="columns of C that a warp computes"),
         Parameter("tile_k", depths, about="values of k in one stage"),
     )
 
 
 def _copy_parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
     sizes = tuple(size for size in rules.COPY_SIZES if size >= problem.element_bytes)
+    most = hopper.MOST_STAGES
     return (
-        Parameter(
-            "mechanism",
-            rules.MECHANISMS,
-            ordered=False,
-            about="how tiles reach shared memory: one buffer, two buffers, a ring of copies",
-        ),
-        Parameter("stages", tuple(range(1, 9)), about="tiles that shared memory holds"),
+        Parameter("stages", tuple(range(1, most + 1)), about="tiles that shared memory holds"),
         Parameter("copy_bytes", sizes, about="bytes that one copy instruction moves"),
         Parameter(
             "cache",
@@ -60,6 +80,21 @@ def _copy_parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
             ordered=False,
             about="whether asynchronous copies leave their bytes in L1",
         ),
+    )
+
+
+def _hopper_parameters() -> tuple[Parameter, ...]:
+    return (
+        Parameter("cluster_m", (1, 2), about="blocks of a cluster that share a tile of B"),
+        Parameter("cluster_n", (1, 2), about="blocks of a cluster that share a tile of A"),
+        Parameter(
+            "operands",
+            ("given", "swapped"),
+            ordered=False,
+            about="whether the transpose of C is computed, so that few rows lie along N",
+        ),
+        Parameter("split_k", (1, 2, 4, 8), about="blocks that share the sums of a tile"),
+        Parameter("l2_promotion", (0, 128, 256), about="bytes that a miss brings into L2"),
     )
 
 

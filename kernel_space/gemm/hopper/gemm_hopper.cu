@@ -111,16 +111,25 @@ __device__ __forceinline__ void alternate(const Producer& producer, const Consum
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1) CLUSTER_DIMENSIONS
+// Without a cluster not even (1, 1, 1) is said: any cluster launch of it is slower.
+#ifdef CLUSTER_SIZE
+#define IN_CLUSTERS __cluster_dims__(CLUSTER_SIZE, 1, 1)
+#else
+#define IN_CLUSTERS
+#endif
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) IN_CLUSTERS
     gemm(const __grid_constant__ TensorMap a_map, const __grid_constant__ TensorMap b_map,
-         const __grid_constant__ TensorMap c_map, u16* c, int m, int n, int k) {
+         const __grid_constant__ TensorMap c_map, u16* c, int m, int n, int k,
+         int raster_along_m, int raster_group) {
     extern __shared__ unsigned char raw[];
     const Shared shared(raw);
     start_barriers(shared);
 
     // With SWAPPED operands A is what the caller calls B: its rows run along C's columns.
     const int rows = config::SWAPPED ? n : m, columns = config::SWAPPED ? m : n;
-    const Schedule schedule(rows, columns, k, CLUSTER > 1 ? cluster_rank() : 0);
+    const Raster raster{raster_along_m != config::SWAPPED, raster_group};
+    const Schedule schedule(rows, columns, k, raster, CLUSTER > 1 ? cluster_rank() : 0);
     const Producer producer{a_map, b_map, shared, schedule};
     const int group = threadIdx.x / GROUP_THREADS, thread = threadIdx.x % GROUP_THREADS;
 

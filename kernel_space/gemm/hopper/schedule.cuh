@@ -8,17 +8,24 @@ struct Tile {
     int column;  // of B's tile
 };
 
-// Clusters walk the grid of cluster-sized tiles in bands, so that those which run at the same
-// time share rows of A and columns of B in L2.
+// How clusters walk the grid of cluster-sized tiles: in bands `group` wide that run along one
+// side, so that those which run at the same time share rows of A and columns of B in L2.
+struct Raster {
+    int along_rows;  // bands run from the first row to the last
+    int group;
+};
+
 struct Schedule {
     int rows, columns, tiles;
+    Raster raster;
     int k_first, k_tiles;  // this block's part of K, in tiles
     int rank, first, step;
 
-    __device__ Schedule(int m, int n, int k, int rank_)
+    __device__ Schedule(int m, int n, int k, const Raster& raster_, int rank_)
         : rows(cut(m, config::TILE_M * config::CLUSTER_M)),
           columns(cut(n, config::TILE_N * config::CLUSTER_N)),
           tiles(rows * columns),
+          raster(raster_),
           rank(rank_),
           first(blockIdx.x / CLUSTER),
           step(gridDim.x / CLUSTER) {
@@ -29,18 +36,16 @@ struct Schedule {
     }
 
     __device__ Tile at(int tile) const {
-        constexpr bool ALONG_N = config::RASTER_ALONG_N;
-        const int lines = ALONG_N ? columns : rows;
-        const int across = ALONG_N ? rows : columns;
-        const int band = config::RASTER_GROUP * across;
-        const int top = tile / band * config::RASTER_GROUP;
-        const int height = min(lines - top, config::RASTER_GROUP);
-        const int line = top + tile % band % height;
-        const int other = tile % band / height;
-        return {(ALONG_N ? other : line) * config::TILE_M * config::CLUSTER_M +
-                    rank_m() * config::TILE_M,
-                (ALONG_N ? line : other) * config::TILE_N * config::CLUSTER_N +
-                    rank_n() * config::TILE_N};
+        const int length = raster.along_rows ? rows : columns;
+        const int across = raster.along_rows ? columns : rows;
+        const int band = raster.group * length;
+        const int start = tile / band * raster.group;
+        const int width = min(raster.group, across - start);  // the last band may be narrower
+        const int wide = start + tile % band % width;
+        const int far = tile % band / width;
+        const int row = raster.along_rows ? far : wide, column = raster.along_rows ? wide : far;
+        return {(row * config::CLUSTER_M + rank_m()) * config::TILE_M,
+                (column * config::CLUSTER_N + rank_n()) * config::TILE_N};
     }
 
     // Where this block stands in its cluster: blocks of one column share B, of one row A.

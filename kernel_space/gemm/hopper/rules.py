@@ -1,0 +1,220 @@
+"""The named rules of the Hopper mechanisms. Those of the other mechanisms never meet them."""
+
+from __future__ import annotations
+
+from autotune.records import Target, Value
+from autotune.space import Constraint
+from kernel_space.gemm.hopper.plan import (
+    BARRIER_BYTES,
+    GROUP_ROWS,
+    MECHANISMS,
+    PITCH_BYTES,
+    TILE_K,
+    HopperPlan,
+    consumers,
+)
+from kernel_space.gemm.problem import GemmProblem
+
+MAX_SUMS = {1: 216, 2: 208, 3: 128}  # fp32 accumulators of a thread, by number of consumers
+FEW_ROWS = 256  # up to which swapping the operands may fill wgmma's 64 rows better
+STEPS_OF_A_PART = 2  # fewest steps of K that are worth a block of their own
+MOST_STAGES = 12
+STAGES_BELOW_MOST = 2  # fewer stages than this below what fits hide less
+FIXED: dict[str, Value] = {  # what tensor copies and warp-group products leave no choice in
+    "warp_m": 0,
+    "warp_n": 0,
+    "tile_k": TILE_K,
+    "copy_bytes": PITCH_BYTES,
+    "cache": "bypass",
+}
+ELSEWHERE: dict[str, Value] = {  # what their own knobs are for every other mechanism
+    "cluster_m": 1,
+    "cluster_n": 1,
+    "operands": "given",
+    "split_k": 1,
+    "l2_promotion": 0,
+}
+
+
+def hopper_rules(problem: GemmProblem, target: Target) -> tuple[Constraint, ...]:
+    """Return the constraints that speak of TMA, wgmma, clusters, split K and swapping."""
+    rules = (
+        *(Constraint.fixed("no_choice", name, value) for name, value in FIXED.items()),
+        tensor_copies(problem, target),
+        warp_groups(),
+        accumulators(),
+        cluster(problem),
+        swap(problem),
+        split_k(problem, target),
+        shared_memory(problem, target),
+        l2_promotion(problem),
+    )
+    return tuple(rule.only_where("mechanism", MECHANISMS) for rule in rules)
+
+
+def unavailable(problem: GemmProblem, target: Target) -> str | None:
+    """Return why no Hopper mechanism can run ``problem`` on ``target``, or None."""
+    if target.arch != "sm_90a":
+        return f"warp-group products exist on sm_90a, not on {target.arch}"
+    if not problem.uses_tensor_cores:
+        return f"warp-group products take bf16 and fp16, not {problem.dtype}"
+    if problem.k == 0:
+        return "a tensor map cannot describe a matrix without elements"
+    for field in problem.row_fields:
+        row_bytes = problem.row_bytes(field)
+        if row_bytes % PITCH_BYTES:
+            return f"rows along {field} are {row_bytes} bytes, not a multiple of {PITCH_BYTES}"
+    return None
+
+
+def tensor_copies(problem: GemmProblem, target: Target) -> Constraint:
+    """Return the rule that the device has them and that they can address the operands."""
+    reason = unavailable(problem, target)
+
+    def broken(mechanism: str) -> str | None:
+        del mechanism
+        return reason
+
+    return Constraint("tensor_copies", broken)
+
+
+def warp_groups() -> Constraint:
+    """Return the rule that warp groups of 64 rows divide the tile."""
+
+    def broken(mechanism: str, tile_m: int, tile_n: int) -> str | None:
+        groups = consumers(mechanism, tile_m)
+        each = GROUP_ROWS * (1 if mechanism == "ws_pingpong" else groups)
+        if tile_m % each:
+            return f"{tile_m} rows do not divide into {each} for each turn of the warp groups"
+        if mechanism == "ws_cooperative" and groups == 1:
+            return f"{tile_m} rows are one warp group's: there is nothing to share"
+        if tile_n % 16:
+            return f"a tile of {tile_n} columns is not a multiple of 16"
+        return None
+
+    return Constraint("warp_groups", broken)
+
+
+def accumulators() -> Constraint:
+    """Return the rule that a consumer's sums fit its registers."""
+
+    def broken(mechanism: str, tile_m: int, tile_n: int) -> str | None:
+        groups = consumers(mechanism, tile_m)
+        rows = tile_m if mechanism == "ws_pingpong" else tile_m // groups
+        sums, most = rows * tile_n // 128, MAX_SUMS[groups]
+        if sums > most:
+            return f"{sums} sums for each thread; with {groups} consumers {most} fit"
+        return None
+
+    return Constraint("accumulators", broken)
+
+
+def cluster(problem: GemmProblem) -> Constraint:
+    """Return the rule that blocks of a cluster can load a slice each of what they share."""
+    k_major = not problem.a_transposed and problem.b_transposed
+    grain = 8 if k_major else 64
+
+    def broken(
+        mechanism: str, tile_m: int, tile_n: int, cluster_m: int, cluster_n: int
+    ) -> str | None:
+        if mechanism == "tma" and cluster_m * cluster_n > 1:
+            return "without a producer nobody waits for the other blocks of a cluster"
+        for name, tile, sharers in (("A", tile_m, cluster_n), ("B", tile_n, cluster_m)):
+            if tile % (sharers * grain):
+                return f"{sharers} blocks cannot share {tile} lines of {name}, {grain} at a time"
+        return None
+
+    return Constraint("cluster", broken)
+
+
+def swap(problem: GemmProblem) -> Constraint:
+    """Return the rule that operands are swapped only where C has few rows."""
+
+    def broken(operands: str) -> str | None:
+        if operands == "swapped" and problem.m > FEW_ROWS:
+            return f"swapping is for few rows; {problem.m} are more than {FEW_ROWS}"
+        return None
+
+    return Constraint("swap", broken)
+
+
+def split_k(problem: GemmProblem, target: Target) -> Constraint:
+    """Return the rule that K is split only where tiles alone leave the device idle."""
+    steps = -(-problem.k // TILE_K)
+
+    def broken(  # the grid decides, and the cluster that the parts of a tile form
+        mechanism: str,
+        tile_m: int,
+        tile_n: int,
+        cluster_m: int,
+        cluster_n: int,
+        operands: str,
+        split_k: int,
+    ) -> str | None:
+        if split_k == 1:
+            return None
+        if mechanism not in ("ws_basic", "ws_cooperative"):
+            return f"{mechanism} does not split K"
+        if cluster_m * cluster_n > 1:
+            return "the parts of a split tile are a cluster already"
+        if steps < STEPS_OF_A_PART * split_k:
+            return f"{steps} steps of K are too few for {split_k} blocks"
+        rows, columns = (problem.n, problem.m) if operands == "swapped" else (problem.m, problem.n)
+        tiles = -(-rows // tile_m) * -(-columns // tile_n)
+        if tiles * split_k > 2 * target.sm_count:
+            return f"{tiles} tiles keep {target.sm_count} multiprocessors busy without splitting K"
+        return None
+
+    return Constraint("split_k", broken)
+
+
+def shared_memory(problem: GemmProblem, target: Target) -> Constraint:
+    """Return the rule that the stages fit, that they are many, and that partial sums fit them."""
+
+    def broken(
+        mechanism: str, tile_m: int, tile_n: int, stages: int, operands: str, split_k: int
+    ) -> str | None:
+        plan = _without_stages(problem, mechanism, (tile_m, tile_n), operands, split_k)
+        room = target.shared_bytes_per_block - plan.shared_bytes
+        most = room // (plan.stage_bytes + BARRIER_BYTES)
+        if stages > most:
+            return f"{stages} stages of {plan.stage_bytes} bytes do not fit; {most} do"
+        if stages < min(most, MOST_STAGES) - STAGES_BELOW_MOST:
+            return f"{stages} stages hide less than the {most} that fit"
+        if split_k > 1 and plan.partial_bytes > stages * plan.stage_bytes:
+            return f"{stages} stages have no room for {plan.partial_bytes} bytes of partial sums"
+        return None
+
+    return Constraint("shared_memory", broken)
+
+
+def l2_promotion(problem: GemmProblem) -> Constraint:
+    """Return the rule that only ragged rows choose how much a miss brings into L2."""
+    ragged = any(problem.row_bytes(field) % 128 for field in problem.row_fields)
+    allowed = (128, 256) if ragged else (256,)
+
+    def broken(l2_promotion: int) -> str | None:
+        if l2_promotion not in allowed:
+            return f"{l2_promotion} bytes never won here; {' and '.join(map(str, allowed))} do"
+        return None
+
+    return Constraint("l2_promotion", broken)
+
+
+def _without_stages(
+    problem: GemmProblem, mechanism: str, tile: tuple[int, int], operands: str, split_k: int
+) -> HopperPlan:
+    return HopperPlan(
+        problem=problem,
+        mechanism=mechanism,
+        tile_m=tile[0],
+        tile_n=tile[1],
+        stages=0,
+        cluster_m=1,
+        cluster_n=1,
+        split_k=split_k,
+        swapped=operands == "swapped",
+        l2_promotion_bytes=0,
+        along_m=False,
+        group=1,
+    )
