@@ -15,7 +15,7 @@ from kernel_space.gemm.hopper.plan import (
 )
 from kernel_space.gemm.problem import GemmProblem
 
-MAX_SUMS = {1: 216, 2: 208, 3: 128}  # fp32 accumulators of a thread, by number of consumers
+MAX_SUMS = {1: 216, 2: 208, 3: 96}  # fp32 accumulators of a thread, by number of consumers
 FEW_ROWS = 256  # up to which swapping the operands may fill wgmma's 64 rows better
 STEPS_OF_A_PART = 2  # fewest steps of K that are worth a block of their own
 MOST_STAGES = 12
@@ -179,7 +179,7 @@ def shared_memory(problem: GemmProblem, target: Target) -> Constraint:
         most = room // (plan.stage_bytes + BARRIER_BYTES)
         if stages > most:
             return f"{stages} stages of {plan.stage_bytes} bytes do not fit; {most} do"
-        if stages < min(most, MOST_STAGES) - STAGES_BELOW_MOST:
+        if stages < max(2, min(most, MOST_STAGES) - STAGES_BELOW_MOST):
             return f"{stages} stages hide less than the {most} that fit"
         if split_k > 1 and plan.partial_bytes > stages * plan.stage_bytes:
             return f"{stages} stages have no room for {plan.partial_bytes} bytes of partial sums"
