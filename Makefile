@@ -9,7 +9,8 @@ PIP  := $(BIN)/python -m pip --disable-pip-version-check -q
 # that the driver speaks. Tests also compile for GPUs without one, which takes NVRTC alone.
 DRIVER := $(firstword $(wildcard /dev/nvidiactl) $(shell command -v nvidia-smi 2>/dev/null))
 CUDA   := $(if $(DRIVER),$(shell nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: \(1[23]\).*/\1/p'))
-GPU_EXTRA := $(if $(DRIVER),cuda$(or $(CUDA),13))
+GPU_EXTRA  := $(if $(DRIVER),cuda$(or $(CUDA),13))
+TEST_EXTRA := $(or $(GPU_EXTRA),nvrtc13)
 
 # A virtual environment that was moved, or whose Python is gone, is made anew.
 ifneq ($(shell $(BIN)/python -c 'print(open("$(VENV)/made").read())' 2>/dev/null),$(CURDIR))
@@ -25,7 +26,7 @@ help:  ## show this list
 tune: $(VENV)/tune-$(or $(GPU_EXTRA),host)  ## tune the quickstart study; ends with a table
 	$(BIN)/autotune tune studies/quickstart.toml
 
-test: $(VENV)/test  ## run every test that this machine can run
+test: $(VENV)/test-$(TEST_EXTRA)  ## run every test that this machine can run
 	$(BIN)/python -m pytest $(PYTEST)
 
 lint: $(VENV)/lint  ## style, types and the import contract
@@ -34,7 +35,7 @@ lint: $(VENV)/lint  ## style, types and the import contract
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: $(VENV)/test  ## write the pages that follow from the code
+docs: $(VENV)/test-$(TEST_EXTRA)  ## write the pages that follow from the code
 	$(BIN)/python docs/generate.py
 
 clean:  ## remove the virtual environment and every cache
@@ -49,9 +50,9 @@ $(VENV)/tune-%: $(VENV)/made pyproject.toml
 	@echo "installing autotune with $* …"
 	@$(PIP) install -e ".[$*]" && touch $@
 
-$(VENV)/test: $(VENV)/made pyproject.toml
-	@echo "installing autotune with $(or $(GPU_EXTRA),nvrtc13) and the test tools …"
-	@$(PIP) install -e ".[$(or $(GPU_EXTRA),nvrtc13)]" --group test && touch $@
+$(VENV)/test-%: $(VENV)/made pyproject.toml
+	@echo "installing autotune with $* and the test tools …"
+	@$(PIP) install -e ".[$*]" --group test && touch $@
 
 $(VENV)/lint: $(VENV)/made pyproject.toml
 	@echo "installing autotune and the lint tools …"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -45,8 +46,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def autotune(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Ended]]:
-    """Run the command line in this process."""
-    before = signal.getsignal(signal.SIGTERM)
+    """Run the command line in this process, and take back what it sets for a whole process."""
+    before, root, ours = (
+        signal.getsignal(signal.SIGTERM),
+        logging.root,
+        logging.getLogger("autotune"),
+    )
+    handlers, level = root.handlers[:], ours.level
 
     def run(*words: object) -> Ended:
         with pytest.raises(SystemExit) as ending:
@@ -55,6 +61,8 @@ def autotune(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Ended
 
     yield run
     signal.signal(signal.SIGTERM, before)
+    root.handlers[:] = handlers
+    ours.setLevel(level)
 
 
 @pytest.fixture

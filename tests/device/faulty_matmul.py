@@ -1,6 +1,6 @@
 """The shipped C++ product with a knob that breaks it in one way."""
 
-# ruff: noqa: ARG002 - an overriding method keeps its signature
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """A product whose "device" is numpy, so that every fault of an output can be staged."""
 
-# ruff: noqa: ARG002 - an overriding method keeps its signature
+
 from __future__ import annotations
 
 import dataclasses

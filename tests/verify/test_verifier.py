@@ -1,4 +1,4 @@
-# ruff: noqa: ARG002 - an overriding method keeps its signature
+
 from __future__ import annotations
 
 import ctypes
