@@ -27,7 +27,7 @@ tune: $(VENV)/tune-$(or $(GPU_EXTRA),host)  ## tune the quickstart study; ends w
 	$(BIN)/autotune tune studies/quickstart.toml
 
 test: $(VENV)/test-$(TEST_EXTRA)  ## run every test that this machine can run
-	$(BIN)/python -m pytest $(PYTEST)
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 $(PYTEST)
 
 lint: $(VENV)/lint  ## style, types and the import contract
 	$(BIN)/ruff check .
