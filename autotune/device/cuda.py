@@ -159,11 +159,10 @@ def _device_count(cupy: Any) -> int:
 
 def _identity(cupy: Any, index: int, nvml: Nvml) -> DeviceIdentity:
     properties = cupy.cuda.runtime.getDeviceProperties(index)
-    attributes = cupy.cuda.Device(index).attributes
     return DeviceIdentity(
         kind="cuda",
         name=properties["name"].decode(),
-        target=target_of(attributes),
+        target=target_of(cupy.cuda.Device(index)),
         memory_bytes=int(properties["totalGlobalMem"]),
         driver=nvml.driver() or f"CUDA {cupy.cuda.runtime.driverGetVersion()}",
         uuid=nvml.uuid() or cupy.cuda.Device(index).pci_bus_id,

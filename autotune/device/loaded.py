@@ -11,7 +11,7 @@ from autotune.device.tensor_map import encoded
 from autotune.records import Binary, Launch, Scalar, Target, TensorMap
 
 _SCALARS: dict[str, Any] = {"int32": np.int32, "int64": np.int64, "fp32": np.float32}
-_FIRST_WITH_FEATURES = 9  # compute capability from which the "a" architectures exist
+_FIRST_WITH_FEATURES = 90  # ten times the compute capability from which the "a" architectures exist
 
 
 class LoadedKernel:
@@ -40,12 +40,12 @@ class LoadedKernel:
         self._kernel(launch.grid, launch.block, arguments, shared_mem=launch.shared_bytes)
 
 
-def target_of(attributes: Mapping[str, int]) -> Target:
-    """Return what code is compiled for, by the attributes of a CuPy device."""
-    major = attributes["ComputeCapabilityMajor"]
-    suffix = "a" if major >= _FIRST_WITH_FEATURES else ""
+def target_of(device: Any) -> Target:
+    """Return what code for a CuPy device is compiled for."""
+    attributes, capability = device.attributes, device.compute_capability
+    suffix = "a" if int(capability) >= _FIRST_WITH_FEATURES else ""
     return Target(
-        arch=f"sm_{major}{attributes['ComputeCapabilityMinor']}{suffix}",
+        arch=f"sm_{capability}{suffix}",
         sm_count=attributes["MultiProcessorCount"],
         shared_bytes_per_block=attributes["MaxSharedMemoryPerBlockOptin"],
         shared_bytes_per_sm=attributes["MaxSharedMemoryPerMultiprocessor"],

@@ -42,7 +42,7 @@ def _arguments(driver: Any, described: TensorMap, pointer: int) -> tuple[Any, ..
     promoted = described.l2_promotion_bytes
     promotion = f"CU_TENSOR_MAP_L2_PROMOTION_{f'L2_{promoted}B' if promoted else 'NONE'}"
     return (
-        driver.CUtensorMapDataType[f"CU_TENSOR_MAP_DATA_TYPE_{dtype}"],
+        getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{dtype}"),
         2,
         pointer,
         [driver.cuuint64_t(columns), driver.cuuint64_t(rows)],
@@ -50,8 +50,8 @@ def _arguments(driver: Any, described: TensorMap, pointer: int) -> tuple[Any, ..
         [driver.cuuint32_t(box_columns), driver.cuuint32_t(box_rows)],
         [driver.cuuint32_t(1), driver.cuuint32_t(1)],
         driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-        driver.CUtensorMapSwizzle[swizzle],
-        driver.CUtensorMapL2promotion[promotion],
+        getattr(driver.CUtensorMapSwizzle, swizzle),
+        getattr(driver.CUtensorMapL2promotion, promotion),
         driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
     )
 

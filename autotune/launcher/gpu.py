@@ -32,7 +32,7 @@ def target(device: int) -> Target:
         DeviceUnavailable: There is no CuPy, no driver or no such GPU.
     """
     cupy = _cupy()
-    return target_of(cupy.cuda.Device(device).attributes)
+    return target_of(cupy.cuda.Device(device))
 
 
 def device_of(view: View) -> int:
