@@ -114,7 +114,7 @@ def _devices() -> Iterator[Check]:
     else:
         yield Check("NVIDIA driver", State.OK, driver)
         yield _device("GPU", "cuda:0", State.BROKEN)
-    yield _device("--device auto", "auto", State.ABSENT)
+    yield _device("--device auto", "auto", State.ABSENT, "--device host tunes C++ kernels here")
 
 
 def _driver() -> str | None:
@@ -124,15 +124,15 @@ def _driver() -> str | None:
     return "present" if Path("/dev/nvidiactl").exists() else None
 
 
-def _device(label: str, name: str, otherwise: State) -> Check:
-    """Open a device and say what it is, or why it cannot be opened."""
+def _device(label: str, name: str, otherwise: State, hint: str = "") -> Check:
+    """Open a device and say what it is, or why it cannot be opened, and what to do then."""
     from autotune.device import open_device
 
     try:
         with closing(open_device(name, limits=Limits())) as device:
             identity = device.identity
     except AutotuneError as error:
-        return Check(label, otherwise, error.message, error.hint)
+        return Check(label, otherwise, error.message, hint or error.hint)
     memory = size_text(identity.memory_bytes)
     found = f"{device.name}: {identity.name}, {identity.target.arch}, {memory}"
     return Check(label, State.OK, found)

@@ -34,6 +34,17 @@ def test_a_page_runs(page, folder):
         _RUN[block.language](block, folder)
 
 
+@pytest.mark.gpu
+def test_the_example_of_the_launcher_runs(folder):
+    study = _text("studies/gemm_square.toml").replace('"bf16"', '"fp16"')
+    shapes = re.compile(r"shapes = \[.*?^\]", re.DOTALL | re.MULTILINE)
+    study = shapes.sub("shapes = [[1024, 2048, 4096]]", study)
+    (folder / "study.toml").write_text(study)
+    _ran(["autotune", "tune", "study.toml", "--trials", "2"], folder)
+    example = next(b for b in pages.blocks(pages.README) if b.text.startswith(NEEDS_GPU))
+    _ran([sys.executable, "-c", example.text], folder)
+
+
 def _console(block, folder):
     assert block.commands
     for command in block.commands:

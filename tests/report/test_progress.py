@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import io
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from autotune.records import Config, Measurement, Status, Trial, load_kernel
+from autotune.report.progress import LineProgress, LiveProgress, watch
+from autotune.study import ProblemReport, Reason, StudySpec
+
+KERNEL = load_kernel("host_matmul")
+PROBLEM = KERNEL.problem_type(m=100, n=100, k=100)  # 2 MFLOP
+SPEC = StudySpec(name="[red]s[/red]", kernel_ref="host_matmul", kernel=KERNEL, problems=(PROBLEM,))
+DEVICE = SimpleNamespace(
+    name="recording:x",
+    replays=True,
+    identity=SimpleNamespace(name="A GPU"),
+    toolchain=SimpleNamespace(version="13.0"),
+)
+
+
+def _console(*, terminal):
+    return Console(
+        file=io.StringIO(), force_terminal=terminal, width=100, markup=False, highlight=False
+    )
+
+
+def _trial(number, status=Status.OK, time_ns=1000.0):
+    measured = Measurement(samples_ns=(time_ns,)) if status is Status.OK else None
+    return Trial(
+        number=number,
+        problem_key=PROBLEM.key,
+        config=Config(tile=number),
+        status=status,
+        message="[bold]no[/bold]",
+        measurement=measured,
+    )
+
+
+def _tell(observer):
+    """Tell of three trials, of which the second failed and the third is slower."""
+    observer.started(SPEC, DEVICE)
+    observer.problem_started(PROBLEM, planned=3, done=2, valid=50)
+    best = _trial(2)
+    observer.trial(PROBLEM, best, best)
+    observer.trial(PROBLEM, _trial(3, Status.COMPILE_ERROR), best)
+    observer.trial(PROBLEM, _trial(4, time_ns=5000.0), best)
+    observer.note("a [note]")
+    observer.problem_finished(
+        ProblemReport(
+            problem=PROBLEM,
+            reason=Reason.BUDGET,
+            ran=3,
+            total=5,
+            valid=50,
+            best=best,
+            default=None,
+            statuses={},
+        )
+    )
+
+
+def test_lines_tell_the_device_the_best_and_the_failures():
+    console = _console(terminal=False)
+    with watch(console) as observer:
+        assert type(observer) is LineProgress
+        _tell(observer)
+    lines = console.file.getvalue().splitlines()
+    assert lines == [
+        "study [red]s[/red]: kernel host_matmul, 1 problem, sampler tpe, seed 0",
+        "device recording:x replays what was measured on A GPU, built by 13.0",
+        "m=100,n=100,k=100: 3 of 50 configurations to try, 2 done before",
+        "  1/3  best 1.00 µs  2.00 TFLOP/s  tile=2",
+        "note: a [note]",
+        "  trials done: 3 trials in this run, 5 in all (1 compile_error)",
+    ]
+
+
+def test_a_terminal_gets_a_display_that_goes_away():
+    console = _console(terminal=True)
+    with watch(console) as observer:
+        assert isinstance(observer, LiveProgress)
+        _tell(observer)
+    shown = console.file.getvalue()
+    assert "[red]s[/red]" in shown
+    assert "trials done: 3 trials in this run, 5 in all (1 compile_error)" in shown
+    assert shown.count("\x1b[?25h") == 1  # the cursor is back
+
+
+@pytest.mark.parametrize("planned", [0, 1])
+def test_a_display_of_little_work_is_drawn(planned):
+    console = _console(terminal=True)
+    with watch(console) as observer:
+        observer.started(SPEC, DEVICE)
+        observer.problem_started(PROBLEM, planned=planned, done=0, valid=1)
+    assert f"0/{planned}" in console.file.getvalue()
