@@ -1,6 +1,7 @@
 // One thread's share of the copies of an operand's tiles, walking along K.
 #pragma once
 
+#include "ptx.cuh"
 #include "tile.cuh"
 
 template <int BYTES>
@@ -35,6 +36,8 @@ class Copy {
     static constexpr int PIECES = Tile::BYTES / config::COPY_BYTES / THREADS;
     static constexpr bool WHOLE_ROWS = THREADS >= PIECES_IN_A_ROW;
     using Piece = typename Vector<config::COPY_BYTES>::type;
+    static_assert(PIECES > 0 && Tile::BYTES % (config::COPY_BYTES * THREADS) == 0,
+                  "all threads copy equally many pieces of a tile");
 
    public:
     // A tile's worth of pieces on its way through registers.

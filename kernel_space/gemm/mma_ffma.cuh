@@ -2,6 +2,7 @@
 #pragma once
 
 #include "epilogue.cuh"
+#include "ptx.cuh"
 
 // 8 x 4 lanes share the warp's tile. A lane owns MICRO_M rows, interleaved with those of the
 // other lanes, and MICRO_N columns in groups of four neighbours (one 16-byte store each).

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "epilogue.cuh"
+#include "ptx.cuh"
 
 // SETS register sets of fragments: with two, one is loaded while the other is multiplied.
 template <int SETS>

@@ -3,9 +3,6 @@
 
 #include "vocabulary.cuh"
 
-using u16 = unsigned short;
-using u32 = unsigned int;
-
 __device__ __forceinline__ u32 shared_address(const void* pointer) {
     return static_cast<u32>(__cvta_generic_to_shared(pointer));
 }

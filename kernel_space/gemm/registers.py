@@ -1,28 +1,45 @@
-"""How many registers a config takes, before it is compiled."""
+"""How many registers a config takes, before it is compiled.
+
+Fitted to 348 configs compiled by NVRTC 13.0 for sm_90a (every dtype, layout, mechanism and copy
+width): of those that it lets through, none spilled.
+"""
 
 from __future__ import annotations
 
 from kernel_space.gemm.problem import GemmProblem
 
+REGISTER_BYTES = 4
+# What addresses, counters and a compiler that loads early take on top, by mechanism.
+TENSOR_OVERHEAD = {"sync1": 24, "sync2": 8, "cp_async": 24}
+FFMA_OVERHEAD = {"sync1": 16, "sync2": 24, "cp_async": 40}
+
 
 def estimated_registers(
     problem: GemmProblem, *, warp: tuple[int, int], mechanism: str, copied: int, piece: int
 ) -> int:
-    """Return an upper estimate of the registers of one thread.
+    """Return about how many registers one thread needs so as not to spill.
 
     Args:
-        problem: Its dtype decides how fragments are held.
+        problem: Its dtype says how fragments are held.
         warp: Rows and columns of the warp's tile.
-        mechanism: How tiles travel; staged ones pass through registers.
+        mechanism: How tiles travel. ``sync1`` and ``sync2`` hold them in registers on the way.
         copied: Bytes of one stage that each thread copies.
-        piece: Bytes that one copy moves.
+        piece: Bytes that one copy moves; a small one still takes a register.
     """
     warp_m, warp_n = warp
-    sets = 1 if mechanism == "sync1" else 2
     sums = warp_m * warp_n // 32
+    held = copied // min(piece, REGISTER_BYTES)
     if problem.uses_tensor_cores:
-        fragments = sets * (warp_m + warp_n) // 4
-    else:
-        fragments = sets * (warp_m // 8 + warp_n // 4) * 4
-    held = 0 if mechanism == "cp_async" else copied // min(piece, 4)
-    return sums + fragments + (held // 2 if mechanism == "sync2" else 0) + 30
+        fragments = (warp_m + warp_n) // 4
+        return sums + _live(mechanism, fragments, held) + TENSOR_OVERHEAD[mechanism]
+    fragments = (warp_m // 8 + warp_n // 4) * 4
+    if mechanism == "sync2":  # FFMA takes values one by one, so a second set is hardly ever whole
+        return sums + fragments + held + FFMA_OVERHEAD[mechanism]
+    return sums + _live(mechanism, fragments, held) + FFMA_OVERHEAD[mechanism]
+
+
+def _live(mechanism: str, fragments: int, held: int) -> int:
+    """Return what is live beside the sums, given the registers of one set of fragments."""
+    if mechanism == "sync1":  # pieces are stored before fragments are read
+        return max(fragments, held)
+    return 2 * fragments + (held if mechanism == "sync2" else 0)

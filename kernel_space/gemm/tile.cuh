@@ -1,8 +1,9 @@
 // Tiles: which part of the product a block owns, and how a tile lies in shared memory.
 #pragma once
 
+#include "vocabulary.cuh"
+
 #include "config.h"
-#include "ptx.cuh"
 
 template <bool CONDITION, class Yes, class No>
 struct Choose {
@@ -92,7 +93,7 @@ __device__ inline Place place_of(int block, int tiles_m, int tiles_n, bool along
     const int along = along_m ? tiles_m : tiles_n;
     const int across = along_m ? tiles_n : tiles_m;
     const int first = block / (group * along) * group;
-    const int width = min(group, across - first);  // the last band may be narrower
+    const int width = group < across - first ? group : across - first;  // the last is narrower
     const int inside = block - first * along;
     const int far = inside / width;
     const int wide = first + inside % width;

@@ -1,6 +1,9 @@
 // The words that the generated config.h and the kernel share.
 #pragma once
 
+using u16 = unsigned short;
+using u32 = unsigned int;
+
 enum class Dtype { bf16, fp16, fp32 };
 
 // How a tile travels from global to shared memory while the mathematics runs.

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from autotune.records import Scalar, Target
+from kernel_space.gemm import Gemm, GemmConfig, GemmProblem
+
+A100 = Target(
+    arch="sm_80",
+    sm_count=108,
+    shared_bytes_per_block=166912,
+    shared_bytes_per_sm=167936,
+    l2_bytes=40 << 20,
+)
+CONFIG = (
+    Gemm()
+    .default(GemmProblem(64, 64, 64), A100)
+    .replace(tile_n=256, warp_n=64, stages=4, raster="along_m", raster_group=8)
+)
+
+
+def test_one_block_for_each_tile_of_c():
+    launch = Gemm().launch(GemmProblem(129, 512, 64), CONFIG, A100)
+    assert launch.grid == (2 * 2, 1, 1)
+    assert launch.block == (8 * 32, 1, 1)
+    assert launch.shared_bytes == 4 * (128 + 256) * 32 * 2
+
+
+@pytest.mark.parametrize("problem", [GemmProblem(0, 64, 64), GemmProblem(64, 0, 64)])
+def test_an_empty_output_launches_nothing(problem):
+    assert Gemm().launch(problem, CONFIG, A100).empty
+
+
+def test_zero_k_still_launches_to_write_zeros():
+    assert not Gemm().launch(GemmProblem(64, 64, 0), CONFIG, A100).empty
+
+
+def test_arguments_match_the_kernel_parameter_by_parameter():
+    kernel = Gemm()
+    problem = GemmProblem(30, 50, 70, "bf16", "tn")
+    unit = kernel.unit(problem, CONFIG, A100)
+    signature = re.search(rf"{unit.entry}\((.*?)\)\s*{{", unit.main.read_text(), re.DOTALL)
+    assert signature is not None
+    declared = [" ".join(text.split()) for text in signature[1].split(",")]
+    values = {"m": 30, "n": 50, "k": 70, "pitch_a": 30, "pitch_b": 50, "pitch_c": 50}
+    values |= {"raster_along_m": 1, "raster_group": 8}
+
+    arguments = kernel.launch(problem, CONFIG, A100).arguments
+
+    assert len(arguments) == len(declared)
+    for argument, parameter in zip(arguments, declared, strict=True):
+        kind, name = parameter.rsplit(" ", 1)
+        if isinstance(argument, Scalar):
+            assert {"int32": "int", "int64": "long long"}[argument.dtype] == kind
+            assert argument.value == values[name]
+        else:
+            assert kind.endswith("Element*")
+            assert argument == name
+
+
+def test_one_binary_serves_every_shape_and_raster():
+    kernel = Gemm()
+    units = {
+        kernel.unit(GemmProblem(m, 64, 64), CONFIG.replace(raster=raster), A100)
+        for m in (1, 4096)
+        for raster in ("along_m", "along_n")
+    }
+    assert len(units) == 1
+
+
+@pytest.mark.parametrize("other", [{"dtype": "fp16"}, {"layout": "nn"}])
+def test_dtype_and_layout_have_binaries_of_their_own(other):
+    kernel = Gemm()
+    first = kernel.unit(GemmProblem(64, 64, 64), CONFIG, A100)
+    assert first != kernel.unit(GemmProblem(64, 64, 64, **other), CONFIG, A100)
+
+
+def test_config_reads_as_groups():
+    grouped = GemmConfig.of(CONFIG)
+    assert (grouped.tile.m, grouped.tile.n, grouped.tile.k) == (128, 256, 32)
+    assert (grouped.warp.m, grouped.pipeline.stages, grouped.copy.bytes) == (64, 4, 16)
+    assert (grouped.raster.order, grouped.raster.group) == ("along_m", 8)
+    assert grouped.tiles(GemmProblem(4097, 1, 1)) == (33, 1)
+
+
+@pytest.mark.parametrize(
+    ("layout", "dtype", "copy_bytes", "wanted"),
+    [
+        ("nt", "bf16", 16, {"k": 8}),
+        ("nn", "bf16", 8, {"k": 4, "n": 4}),
+        ("tn", "fp32", 16, {"m": 4, "n": 4}),
+        ("tt", "bf16", 2, {}),
+        ("nt", "fp32", 4, {}),
+    ],
+)
+def test_conditions_are_the_row_lengths_that_the_copy_needs(layout, dtype, copy_bytes, wanted):
+    problem = GemmProblem(4096, 4096, 4096, dtype, layout)
+    conditions = Gemm().conditions(problem, CONFIG.replace(copy_bytes=copy_bytes))
+    assert {c.field: c.multiple_of for c in conditions} == wanted

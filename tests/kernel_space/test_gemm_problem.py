@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from autotune.errors import InvalidProblem
+from kernel_space.gemm import Gemm, GemmProblem
+
+
+def test_fields_are_parsed_as_people_write_them():
+    problem = GemmProblem.parse({"m": "16", "n": 32, "k": "0", "dtype": "fp16", "layout": "tn"})
+    assert problem == GemmProblem(16, 32, 0, "fp16", "tn")
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"m": -1, "n": 1, "k": 1}, "m must be from 0 to 1073741824, not -1"),
+        ({"m": 1, "n": 2**31, "k": 1}, "n must be from 0"),
+        ({"m": 1, "n": 1}, "missing field k"),
+        ({"m": 1, "n": 1, "k": 1, "dtype": "fp8"}, "one of bf16, fp16, fp32, not 'fp8'"),
+        ({"m": 1, "n": 1, "k": 1, "layout": "xy"}, "one of nn, nt, tn, tt, not 'xy'"),
+    ],
+)
+def test_what_cannot_be_computed_is_refused_in_one_line(fields, said):
+    with pytest.raises(InvalidProblem, match=said):
+        GemmProblem.parse(fields)
+
+
+@pytest.mark.parametrize(
+    ("layout", "stored_a", "stored_b", "rows"),
+    [
+        ("nn", (2, 5), (5, 3), ("k", "n")),
+        ("nt", (2, 5), (3, 5), ("k", "k")),
+        ("tn", (5, 2), (5, 3), ("m", "n")),
+        ("tt", (5, 2), (3, 5), ("m", "k")),
+    ],
+)
+def test_layout_says_how_operands_are_stored(layout, stored_a, stored_b, rows):
+    problem = GemmProblem(2, 3, 5, "fp32", layout)
+    a, b, c = Gemm().operands(problem)
+    assert (a.shape, b.shape, c.shape) == (stored_a, stored_b, (2, 3))
+    assert [c.output, a.output, b.output] == [True, False, False]
+    assert problem.row_fields == rows
+
+
+@pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
+def test_reference_is_the_product_of_the_logical_matrices(layout):
+    problem = GemmProblem(4, 6, 5, "bf16", layout)
+    rng = np.random.default_rng(1)
+    a, b = rng.random((4, 5)), rng.random((5, 6))
+    stored = {
+        "a": a.T if problem.a_transposed else a,
+        "b": b.T if problem.b_transposed else b,
+    }
+    np.testing.assert_array_equal(Gemm().reference(problem, stored, np)["c"], a @ b)
+
+
+def test_cost_counts_each_matrix_once():
+    cost = Gemm().cost(GemmProblem(2, 3, 5, "bf16"))
+    assert (cost.flop, cost.bytes) == (60, 2 * (10 + 15 + 6))
+
+
+def test_zero_k_costs_and_gives_nothing_but_zeros():
+    problem = GemmProblem(2, 3, 0, "fp32", "nn")
+    inputs = {"a": np.empty(problem.shape_a), "b": np.empty(problem.shape_b)}
+    assert Gemm().cost(problem).flop == 0
+    np.testing.assert_array_equal(Gemm().reference(problem, inputs, np)["c"], np.zeros((2, 3)))

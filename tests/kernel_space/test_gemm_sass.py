@@ -1,0 +1,162 @@
+"""What the compiler made of the GEMM sources: one cubin for each kind, disassembled."""
+
+from __future__ import annotations
+
+import functools
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from autotune.records import Config, Target
+from autotune.toolchain import Nvrtc
+from autotune.toolchain.compiler import Compiled
+from kernel_space.gemm import Gemm, GemmProblem
+
+A100 = Target(
+    arch="sm_80",
+    sm_count=108,
+    shared_bytes_per_block=166912,
+    shared_bytes_per_sm=167936,
+    l2_bytes=40 << 20,
+)
+SMALL = {"tile_m": 32, "tile_n": 64, "tile_k": 32, "warp_m": 16, "warp_n": 32}
+SYNC1 = {"mechanism": "sync1", "stages": 1, "cache": "l1"}
+SYNC2 = {"mechanism": "sync2", "stages": 2, "cache": "l1"}
+
+
+def config(problem: GemmProblem, **changes) -> Config:
+    return Gemm().default(problem, A100).replace(**changes)
+
+
+@functools.cache
+def compiled(problem: GemmProblem, chosen: Config, arch: str) -> Compiled:
+    made = Nvrtc().compile(Gemm().unit(problem, chosen, A100), arch)
+    assert isinstance(made, Compiled), made
+    return made
+
+
+@pytest.fixture
+def sass(tmp_path: Path):
+    """Return the instructions of a config's kernel, in order, each with its operands."""
+    pathfinder = pytest.importorskip("cuda.pathfinder")
+    nvdisasm = pathfinder.find_nvidia_binary_utility("nvdisasm")
+    assert nvdisasm, "nvdisasm is in the test group: pip install nvidia-cuda-nvdisasm"
+
+    def of(problem: GemmProblem, arch: str = "sm_80", **changes) -> list[str]:
+        cubin = tmp_path / "gemm.cubin"
+        cubin.write_bytes(compiled(problem, config(problem, **changes), arch).image)
+        command = [nvdisasm, "--print-code", str(cubin)]
+        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        return re.findall(r"/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;", text)
+
+    return of
+
+
+def named(instructions: list[str], name: str) -> list[str]:
+    return [text for text in instructions if re.search(rf"\b{re.escape(name)}\b", text)]
+
+
+def opcodes(instructions: list[str]) -> set[str]:
+    return {re.sub(r"^@!?U?P\w+ ", "", text).split()[0] for text in instructions}
+
+
+NT = GemmProblem(4096, 4096, 4096)
+
+
+@pytest.mark.parametrize(
+    ("copy_bytes", "cache", "wanted"),
+    [
+        (4, "l1", "LDGSTS.E.LTC128B"),
+        (8, "l1", "LDGSTS.E.LTC128B.64"),
+        (16, "l1", "LDGSTS.E.LTC128B.128"),
+        (16, "bypass", "LDGSTS.E.BYPASS.LTC128B.128"),
+    ],
+)
+def test_asynchronous_copies_have_the_width_and_cache_of_the_config(
+    sass, copy_bytes, cache, wanted
+):
+    found = opcodes(sass(NT, **SMALL, copy_bytes=copy_bytes, cache=cache))
+    assert {name for name in found if name.startswith("LDGSTS")} == {wanted}
+    assert not {name for name in found if name.startswith(("LDG.", "STS"))}
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "copy_bytes", "load", "store"),
+    [
+        (SYNC1, 2, "LDG.E.U16.CONSTANT", "STS.U16"),
+        (SYNC1, 8, "LDG.E.64.CONSTANT", "STS.64"),
+        (SYNC2, 4, "LDG.E.CONSTANT", "STS"),
+        (SYNC2, 16, "LDG.E.128.CONSTANT", "STS.128"),
+    ],
+)
+def test_synchronous_copies_go_through_registers(sass, mechanism, copy_bytes, load, store):
+    found = opcodes(sass(NT, **SMALL, **mechanism, copy_bytes=copy_bytes))
+    assert {name for name in found if name.startswith("LDG")} == {load}
+    assert {name for name in found if name.startswith("STS")} == {store}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wanted"),
+    [("bf16", "HMMA.16816.F32.BF16"), ("fp16", "HMMA.16816.F32"), ("fp32", "FFMA")],
+)
+def test_each_dtype_uses_its_units(sass, dtype, wanted):
+    found = opcodes(sass(GemmProblem(64, 64, 64, dtype), **SMALL))
+    units = {name for name in found if name.startswith("HMMA")} | (found & {"FFMA"})
+    assert units == {wanted}
+
+
+@pytest.mark.parametrize(
+    ("layout", "plain", "transposed"),
+    [("nt", True, False), ("tn", False, True), ("nn", True, True), ("tt", True, True)],
+)
+def test_fragments_are_transposed_on_their_way_out_of_shared_memory(
+    sass, layout, plain, transposed
+):
+    found = opcodes(sass(GemmProblem(64, 64, 64, "bf16", layout), **SMALL))
+    assert ("LDSM.16.M88.4" in found) is plain
+    assert ("LDSM.16.MT88.4" in found) is transposed
+
+
+@pytest.mark.parametrize("stages", [2, 5])
+def test_the_ring_waits_until_only_the_oldest_stage_has_arrived(sass, stages):
+    instructions = sass(NT, **SMALL, stages=stages)
+    waits = {text.removeprefix("DEPBAR.LE ") for text in named(instructions, "DEPBAR.LE")}
+    assert waits == {f"SB0, {hex(stages - 1)}"}
+    assert len(named(instructions, "LDGDEPBAR")) == 2  # a commit in the prologue, one a round
+
+
+def test_a_round_has_the_barriers_that_its_mechanism_needs(sass):
+    def barriers(**changes) -> int:
+        return len(named(sass(NT, **SMALL, **changes), "BAR.SYNC.DEFER_BLOCKING"))
+
+    assert barriers(**SYNC1) == 2  # complete, read
+    assert barriers(**SYNC2) == 1 + 1  # the first tile; then both at once
+    assert barriers(stages=3) == 1 + 2  # the first stage; then read, and arrived
+
+
+@pytest.mark.parametrize(("dtype", "tile_k"), [("bf16", 32), ("fp32", 16)])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_86", "sm_89", "sm_100a"])
+def test_every_target_gets_a_cubin_without_spills(arch, dtype, tile_k):
+    problem = GemmProblem(64, 64, 64, dtype)
+    chosen = config(problem, **(SMALL | {"tile_k": tile_k}))
+    assert compiled(problem, chosen, arch).resources.spill_bytes == 0
+
+
+@pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
+@pytest.mark.parametrize(
+    ("dtype", "mechanism"),
+    [("bf16", SYNC1), ("fp16", SYNC2), ("fp16", {}), ("fp32", SYNC2), ("fp32", {})],
+)
+def test_every_layout_compiles_without_spills_or_warnings(dtype, layout, mechanism):
+    problem = GemmProblem(64, 64, 64, dtype, layout)
+    resources = compiled(problem, config(problem, **SMALL, **mechanism), "sm_90a").resources
+    assert resources.spill_bytes == 0
+    assert resources.warnings == ()
+
+
+@pytest.mark.parametrize("k", [4096, 4100, 3001])
+def test_the_default_touches_no_local_memory(sass, k):
+    found = opcodes(sass(GemmProblem(4096, 4096, k), "sm_90a"))
+    assert not {name for name in found if name.startswith(("LDL", "STL"))}
