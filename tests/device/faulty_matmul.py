@@ -1,6 +1,5 @@
 """The shipped C++ product with a knob that breaks it in one way."""
 
-
 from __future__ import annotations
 
 from pathlib import Path

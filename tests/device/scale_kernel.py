@@ -1,4 +1,3 @@
-
 """A CUDA kernel that doubles a vector, with a knob that breaks it in one way."""
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """A product whose "device" is numpy, so that every fault of an output can be staged."""
 
-
 from __future__ import annotations
 
 import dataclasses
