@@ -47,8 +47,7 @@ class Copy {
 
     // `rows` x `cols` elements from `source` on, in rows `pitch` elements apart, belong to the
     // operand.
-    __device__ Copy(const Element* source, long long pitch, int rows, int cols)
-        : pitch_(pitch) {
+    __device__ Copy(const Element* source, long long pitch, int rows, int cols) : pitch_(pitch) {
         const int row = threadIdx.x / PIECES_IN_A_ROW;
         const int col = threadIdx.x % PIECES_IN_A_ROW * PIECE;
         source_ = source + row * pitch + col;
@@ -108,6 +107,7 @@ class Copy {
     __device__ u32 target(u32 stage, int i) const {
         return Tile::moved(stage + target_, rows_to(i), cols_to(i));
     }
+
     // The piece after piece i. The empty asm hides where it came from: compilers would otherwise
     // keep a register pair for each piece's distance through the whole main loop.
     __device__ const Element* next(const Element* piece, int i) const {
@@ -115,14 +115,15 @@ class Copy {
         asm("" : "+l"(piece));
         return piece;
     }
+
     __device__ bool inside(int i) const {
         return rows_to(i) < rows_left_ && cols_to(i) < cols_left_;
     }
 
-    const Element* source_;       // this thread's first piece of the current tile
-    long long pitch_;             // elements from one row to the next
-    int rows_left_, cols_left_;   // what is left of the operand from that piece on
-    u32 target_;                  // the piece's byte offset in a stage
+    const Element* source_;      // this thread's first piece of the current tile
+    long long pitch_;            // elements from one row to the next
+    int rows_left_, cols_left_;  // what is left of the operand from that piece on
+    u32 target_;                 // the piece's byte offset in a stage
 };
 
 // Both operands' copies: what a main loop asks for, tile after tile.

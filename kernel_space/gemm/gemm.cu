@@ -15,8 +15,8 @@
 #include "mma_tensor.cuh"
 
 using Loop = Mainloop<config::MECHANISM>;
-using Product =
-    Choose<TENSOR_CORES, TensorProduct<Loop::FRAGMENT_SETS>, FfmaProduct<Loop::FRAGMENT_SETS>>::type;
+using Product = Choose<TENSOR_CORES, TensorProduct<Loop::FRAGMENT_SETS>,
+                       FfmaProduct<Loop::FRAGMENT_SETS>>::type;
 
 // The copy of the operand whose tile starts at `mn` along M (or N), `extent` long there.
 template <class Tile>
