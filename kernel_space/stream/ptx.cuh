@@ -1,0 +1,221 @@
+// Single PTX instructions by name. Shared memory is addressed by 32-bit byte addresses.
+#pragma once
+
+#include "vocabulary.cuh"
+
+// BYTES that one instruction moves: 4, 8 or 16.
+template <int BYTES>
+struct Piece {
+    u32 words[BYTES / 4];
+};
+
+__device__ __forceinline__ u32 shared_address(const void* pointer) {
+    return static_cast<u32>(__cvta_generic_to_shared(pointer));
+}
+
+// --- global memory: nothing is used twice, so nothing is left in L1 --------------------------
+
+// What L2 shall do with the lines of a stream.
+template <Eviction EVICTION>
+__device__ __forceinline__ u64 cache_policy() {
+    u64 policy;
+    if constexpr (EVICTION == Eviction::first)
+        asm volatile("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
+    else
+        asm volatile("createpolicy.fractional.L2::evict_normal.b64 %0;" : "=l"(policy));
+    return policy;
+}
+
+template <int BYTES>
+__device__ __forceinline__ Piece<BYTES> load_global(const void* address, u64 policy) {
+    Piece<BYTES> piece;
+    u32(&to)[BYTES / 4] = piece.words;
+    if constexpr (BYTES == 16)
+        asm volatile(
+            "ld.global.L1::no_allocate.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
+            : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+            : "l"(address), "l"(policy)
+            : "memory");
+    else if constexpr (BYTES == 8)
+        asm volatile("ld.global.L1::no_allocate.L2::cache_hint.v2.b32 {%0, %1}, [%2], %3;"
+                     : "=r"(to[0]), "=r"(to[1])
+                     : "l"(address), "l"(policy)
+                     : "memory");
+    else
+        asm volatile("ld.global.L1::no_allocate.L2::cache_hint.b32 %0, [%1], %2;"
+                     : "=r"(to[0])
+                     : "l"(address), "l"(policy)
+                     : "memory");
+    return piece;
+}
+
+template <int BYTES>
+__device__ __forceinline__ void store_global(void* address, const Piece<BYTES>& piece,
+                                             u64 policy) {
+    const u32(&from)[BYTES / 4] = piece.words;
+    if constexpr (BYTES == 16)
+        asm volatile(
+            "st.global.L1::no_allocate.L2::cache_hint.v4.b32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(
+                address),
+            "r"(from[0]), "r"(from[1]), "r"(from[2]), "r"(from[3]), "l"(policy)
+            : "memory");
+    else if constexpr (BYTES == 8)
+        asm volatile(
+            "st.global.L1::no_allocate.L2::cache_hint.v2.b32 [%0], {%1, %2}, %3;" ::"l"(address),
+            "r"(from[0]), "r"(from[1]), "l"(policy)
+            : "memory");
+    else
+        asm volatile("st.global.L1::no_allocate.L2::cache_hint.b32 [%0], %1, %2;" ::"l"(address),
+                     "r"(from[0]), "l"(policy)
+                     : "memory");
+}
+
+// --- shared memory ---------------------------------------------------------------------------
+
+template <int BYTES>
+__device__ __forceinline__ Piece<BYTES> load_shared(u32 address) {
+    Piece<BYTES> piece;
+    u32(&to)[BYTES / 4] = piece.words;
+    if constexpr (BYTES == 16)
+        asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                     : "r"(address)
+                     : "memory");
+    else if constexpr (BYTES == 8)
+        asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
+                     : "=r"(to[0]), "=r"(to[1])
+                     : "r"(address)
+                     : "memory");
+    else
+        asm volatile("ld.shared.b32 %0, [%1];" : "=r"(to[0]) : "r"(address) : "memory");
+    return piece;
+}
+
+template <int BYTES>
+__device__ __forceinline__ void store_shared(u32 address, const Piece<BYTES>& piece) {
+    const u32(&from)[BYTES / 4] = piece.words;
+    if constexpr (BYTES == 16)
+        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(from[0]),
+                     "r"(from[1]), "r"(from[2]), "r"(from[3])
+                     : "memory");
+    else if constexpr (BYTES == 8)
+        asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address), "r"(from[0]), "r"(from[1])
+                     : "memory");
+    else
+        asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(from[0]) : "memory");
+}
+
+// --- asynchronous copies: global -> shared without a stop in registers -----------------------
+
+// Only 16-byte copies can bypass L1; smaller ones pass through it.
+template <int BYTES>
+__device__ __forceinline__ void cp_async(u32 shared, const void* global, u64 policy) {
+    if constexpr (BYTES == 16)
+        asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(shared),
+                     "l"(global), "l"(policy)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], %2, %3;" ::"r"(shared),
+                     "l"(global), "n"(BYTES), "l"(policy)
+                     : "memory");
+}
+
+// Closes the batch of copies that this thread has started, even if it started none.
+__device__ __forceinline__ void cp_async_commit() {
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits until at most PENDING of this thread's batches are still on their way.
+template <int PENDING>
+__device__ __forceinline__ void cp_async_wait() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+}
+
+// --- mbarriers -------------------------------------------------------------------------------
+
+__device__ __forceinline__ void barrier_init(u32 barrier, u32 arrivals) {
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+__device__ __forceinline__ void barrier_arrive(u32 barrier) {
+    asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(barrier)
+                 : "memory");
+}
+
+// Arrives once every asynchronous copy that this thread has started is there.
+__device__ __forceinline__ void barrier_arrive_with_copies(u32 barrier) {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
+// Arrives, and lets the phase last until that many bytes have landed.
+__device__ __forceinline__ void barrier_expect(u32 barrier, u32 bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
+                 "r"(bytes)
+                 : "memory");
+}
+
+// Returns true once the phase of that parity is over. May sleep a while where it can.
+__device__ __forceinline__ bool barrier_passed(u32 barrier, u32 parity) {
+    u32 passed;
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "{ .reg .pred passed; mbarrier.try_wait.parity.shared.b64 passed, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, passed; }"
+        : "=r"(passed)
+        : "r"(barrier), "r"(parity)
+        : "memory");
+#else
+    asm volatile(
+        "{ .reg .pred passed; mbarrier.test_wait.parity.shared.b64 passed, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, passed; }"
+        : "=r"(passed)
+        : "r"(barrier), "r"(parity)
+        : "memory");
+#endif
+    return passed;
+}
+
+// --- bulk copies: the copy engine moves a whole tile ------------------------------------------
+
+// Makes initialised barriers visible to the copy engine.
+__device__ __forceinline__ void barrier_init_fence() {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+__device__ __forceinline__ void bulk_load(u32 shared, const void* global, u32 bytes, u32 barrier,
+                                          u64 policy) {
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
+        " [%0], [%1], %2, [%3], %4;" ::"r"(shared),
+        "l"(global), "r"(bytes), "r"(barrier), "l"(policy)
+        : "memory");
+}
+
+__device__ __forceinline__ void bulk_store(void* global, u32 shared, u32 bytes, u64 policy) {
+    asm volatile(
+        "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;" ::"l"(
+            global),
+        "r"(shared), "r"(bytes), "l"(policy)
+        : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+// Waits until all but the newest PENDING stores have read their shared memory.
+template <int PENDING>
+__device__ __forceinline__ void bulk_store_wait_read() {
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");
+}
+
+__device__ __forceinline__ void bulk_store_wait() {
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+// What this thread wrote to shared memory, the copy engine may read after the next barrier.
+__device__ __forceinline__ void async_proxy_fence() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// A barrier among the first `threads` of the block: the others do not take part.
+__device__ __forceinline__ void group_sync(u32 threads) {
+    asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
+}
