@@ -41,44 +41,47 @@ struct Share {
     static constexpr int PIECES = config::THREAD_BYTES / BYTES;
     Piece<BYTES> pieces[INPUTS][PIECES];
 
-    __device__ static u32 offset(int i) { return (i * WORKERS + threadIdx.x) * BYTES; }
-
     __device__ void load(const Arrays& arrays, long long tile) {
         each([&](int input, int i) {
-            pieces[input][i] =
-                load_global<BYTES>(arrays.input(input, tile) + offset(i), arrays.policy);
+            pieces[input][i] = load_global<BYTES>(at(arrays.input(input, tile), i), arrays.policy);
         });
     }
     __device__ void put(u32 stage) const {
         each([&](int input, int i) {
-            store_shared(stage + input * TILE_BYTES + offset(i), pieces[input][i]);
+            store_shared(at(stage + input * TILE_BYTES, i), pieces[input][i]);
         });
     }
     __device__ void get(u32 stage) {
         each([&](int input, int i) {
-            pieces[input][i] = load_shared<BYTES>(stage + input * TILE_BYTES + offset(i));
+            pieces[input][i] = load_shared<BYTES>(at(stage + input * TILE_BYTES, i));
         });
     }
     __device__ void store(const Arrays& arrays, long long tile) const {
 #pragma unroll
         for (int i = 0; i < PIECES; ++i)
-            store_global(arrays.result(tile) + offset(i), result(i), arrays.policy);
+            store_global(at(arrays.result(tile), i), result(i), arrays.policy);
     }
     // Writes results where the first input was: nobody else reads there.
     __device__ void put_results(u32 stage) const {
 #pragma unroll
-        for (int i = 0; i < PIECES; ++i) store_shared(stage + offset(i), result(i));
+        for (int i = 0; i < PIECES; ++i) store_shared(at(stage, i), result(i));
     }
 
     // Starts asynchronous copies of the pieces into a stage, without a stop in registers.
     __device__ static void start(const Arrays& arrays, long long tile, u32 stage) {
         each([&](int input, int i) {
-            cp_async<BYTES>(stage + input * TILE_BYTES + offset(i),
-                            arrays.input(input, tile) + offset(i), arrays.policy);
+            cp_async<BYTES>(at(stage + input * TILE_BYTES, i), at(arrays.input(input, tile), i),
+                            arrays.policy);
         });
     }
 
    private:
+    // Where piece i lies in a tile that begins at `base`. What is the same for all of a thread's
+    // pieces comes first, so that the rest fits into the instructions.
+    template <class Address>
+    __device__ static Address at(Address base, int i) {
+        return base + threadIdx.x * BYTES + i * (WORKERS * BYTES);
+    }
     template <class Action>
     __device__ static void each(Action action) {
 #pragma unroll

@@ -1,0 +1,77 @@
+"""Every mechanism of the stream on a GPU, on counts that are no multiple of anything."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from autotune.device import Device, open_device
+from autotune.records import Binary, Candidate, Limits, Policy, Status
+from kernel_space.stream import Stream, StreamProblem
+
+pytestmark = pytest.mark.gpu
+
+BRISK = Policy(
+    warmup_ms=0.1, min_samples=3, max_samples=3, budget_ms=0.1, sample_us=50.0, cache="hot"
+)
+COUNTS = (1, 4097, 1_000_003, 30_000_001)
+CONFIGS = 8
+MECHANISMS = ("direct", "sync1", "cp_async", "pipeline_mbarrier", "bulk")
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[Device]:
+    opened = open_device("cuda:0", limits=Limits())
+    yield opened
+    opened.close()
+
+
+def made(device, problem, config):
+    return Candidate("stream", problem, config, device.identity.target, Stream())
+
+
+def sampled(problem, target, mechanism):
+    space = Stream().space(problem, target).restricted({"mechanism": [mechanism]})
+    configs = list(space)
+    if not configs:
+        pytest.skip(f"{target.arch} has no {mechanism}")
+    return random.Random(mechanism).sample(configs, CONFIGS)
+
+
+@pytest.mark.parametrize("operation", ["copy", "scale", "triad"])
+@pytest.mark.parametrize("dtype", ["fp32", "bf16"])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_configs_are_right_on_every_count(device, mechanism, dtype, operation):
+    problems = [StreamProblem(count, dtype, operation) for count in COUNTS]
+    configs = sampled(problems[0], device.identity.target, mechanism)
+    builds = {config: device.build(made(device, problems[0], config)) for config in configs}
+    for problem in problems:
+        for config, build in builds.items():
+            binary = build.result(60)
+            assert isinstance(binary, Binary), (config, binary)
+            outcome = device.measure(made(device, problem, config), binary, BRISK)
+            assert (outcome.status, outcome.message) == (Status.OK, ""), (problem, config)
+
+
+@pytest.mark.parametrize("mechanism", ["cp_async", "pipeline_mbarrier", "bulk"])
+@pytest.mark.parametrize("stages", [1, 2, 3, 8])
+def test_a_ring_of_any_length_is_right_with_fewer_and_more_tiles_than_stages(
+    device, mechanism, stages
+):
+    default = Stream().default(StreamProblem(1), device.identity.target)
+    config = default.replace(
+        mechanism=mechanism, stages=stages, blocks_per_sm=1, threads=64, thread_bytes=16
+    ).replace(readers="any")
+    tile, blocks = 64 * 16 // 4, device.identity.target.sm_count
+    problems = [
+        StreamProblem(tile * blocks * laps + 5, "fp32", "triad")
+        for laps in (1, stages, stages + 1, 2 * stages + 1, 50)
+    ]
+    if Stream().space(problems[0], device.identity.target).broken(config):
+        pytest.skip(f"{device.identity.target.arch} has no {mechanism}")
+    binary = device.build(made(device, problems[0], config)).result(60)
+    for problem in problems:
+        outcome = device.measure(made(device, problem, config), binary, BRISK)
+        assert (outcome.status, outcome.message) == (Status.OK, ""), problem
