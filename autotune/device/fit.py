@@ -11,12 +11,10 @@ REGISTER_UNIT = 256  # a warp's registers are handed out in these
 
 
 def misfit(resources: Resources, launch: Launch, target: Target) -> str | None:
-    """Return why a kernel cannot or should not run on ``target``, in words, or None."""
+    """Return why a kernel cannot run on ``target``, in words, or None."""
     threads = math.prod(launch.block)
     shared = resources.static_shared_bytes + launch.shared_bytes
     registers = _registers(resources.registers, threads)
-    if resources.spill_bytes:
-        return f"spills {resources.spill_bytes} bytes to local memory"
     if threads > target.threads_per_block:
         return f"{threads} threads in a block; the device allows {target.threads_per_block}"
     if registers > target.registers_per_sm:
@@ -26,6 +24,13 @@ def misfit(resources: Resources, launch: Launch, target: Target) -> str | None:
         )
     if shared > target.shared_bytes_per_block:
         return f"{shared} bytes of shared memory; a block may have {target.shared_bytes_per_block}"
+    return None
+
+
+def slow(resources: Resources) -> str | None:
+    """Return why a kernel is not worth measuring, in words, or None."""
+    if resources.spill_bytes:
+        return f"spills {resources.spill_bytes} bytes to local memory"
     return None
 
 

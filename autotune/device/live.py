@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 
-from autotune.device.fit import misfit
+from autotune.device.fit import misfit, slow
 from autotune.device.lane import Lane
 from autotune.device.lock import DeviceLock
 from autotune.device.messages import Job
@@ -104,7 +104,8 @@ class LiveDevice:
 
     def measure(self, candidate: Candidate, binary: Binary, policy: Policy) -> Outcome:
         """Verify and time ``candidate`` in the lane; wait while another study uses the device."""
-        reason = misfit(binary.resources, candidate.launch(), candidate.target)
+        resources = binary.resources
+        reason = slow(resources) or misfit(resources, candidate.launch(), candidate.target)
         if reason is not None:
             return Outcome(status=Status.RESOURCES, message=reason)
         self._lock.acquire()

@@ -45,12 +45,14 @@ class GuardedOutput:
 
     def overrun(self) -> str | None:
         """Return what was written outside the output, in words, or None."""
-        before = self._raw[:GUARD_BYTES] != GUARD_BYTE
+        before = self._raw[:GUARD_BYTES][::-1] != GUARD_BYTE
         after = self._raw[self._end :] != GUARD_BYTE
-        if self._xp.any(before):
-            near = GUARD_BYTES - int(self._xp.flatnonzero(before)[-1])
-            return f"wrote {int(before.sum())} bytes before output {self._name}, {near} from it"
-        if self._xp.any(after):
-            near = int(self._xp.argmax(after))
-            return f"wrote {int(after.sum())} bytes past the end of output {self._name}, {near} on"
+        for band, where in ((before, "before"), (after, "past the end of")):
+            if self._xp.any(band):
+                count, near = int(band.sum()), int(self._xp.argmax(band)) + 1
+                return f"wrote {count} bytes {where} output {self._name}, {near} from it"
         return None
+
+    def overrun_by_hand(self) -> None:
+        """Write one byte where no kernel may."""
+        self._raw[self._end] = 0

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from autotune.records import Target
 from autotune.space import Constraint, Parameter, Space
-from kernel_space.gemm import hopper, rules
+from kernel_space.gemm import ampere, hopper
+from kernel_space.gemm.ampere import ampere_rules
+from kernel_space.gemm.hopper import hopper_rules
 from kernel_space.gemm.problem import GemmProblem
 
 
@@ -12,30 +14,21 @@ def gemm_space(problem: GemmProblem, target: Target) -> Space:
     """Return the parameters and constraints for ``problem`` on ``target``."""
     return Space(
         _parameters(problem),
-        (
-            *hopper.hopper_rules(problem, target),
-            *_rules_of_copies(problem, target),
-            rules.raster(problem),
-        ),
+        (*ampere_rules(problem, target), *hopper_rules(problem, target), raster(problem)),
     )
 
 
-def _rules_of_copies(problem: GemmProblem, target: Target) -> tuple[Constraint, ...]:
-    """Return the rules of the mechanisms whose threads copy and whose warps multiply."""
-    own = (
-        *(Constraint.fixed("no_choice", *pin) for pin in hopper.ELSEWHERE.items()),
-        *rules.block_tile(),
-        *rules.warp_tile(),
-        rules.threads(target),
-        rules.stages(),
-        rules.shared_memory(problem, target),
-        rules.alignment(problem),
-        rules.copy_size(problem),
-        rules.cache(),
-        rules.divisibility(problem),
-        rules.registers(problem, target),
-    )
-    return tuple(rule.only_where("mechanism", rules.MECHANISMS) for rule in own)
+def raster(problem: GemmProblem) -> Constraint:
+    """Return the rule that a band of blocks is no wider than the grid."""
+
+    def broken(tile_m: int, tile_n: int, raster: str, raster_group: int) -> str | None:
+        tile, extent = (tile_n, problem.n) if raster == "along_m" else (tile_m, problem.m)
+        tiles = max(1, -(-extent // tile))
+        if raster_group > tiles:
+            return f"a band of {raster_group} tiles is wider than the grid of {tiles}"
+        return None
+
+    return Constraint("raster", broken)
 
 
 def _parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
@@ -46,7 +39,7 @@ def _parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
     return (
         Parameter(
             "mechanism",
-            (*rules.MECHANISMS, *hopper.MECHANISMS),
+            (*ampere.MECHANISMS, *hopper.MECHANISMS),
             ordered=False,
             about="how tiles reach shared memory, and who multiplies them",
         ),
@@ -69,7 +62,7 @@ def _tile_parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
 
 
 def _copy_parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
-    sizes = tuple(size for size in rules.COPY_SIZES if size >= problem.element_bytes)
+    sizes = tuple(size for size in ampere.COPY_SIZES if size >= problem.element_bytes)
     most = hopper.MOST_STAGES
     return (
         Parameter("stages", tuple(range(1, most + 1)), about="tiles that shared memory holds"),

@@ -15,3 +15,10 @@ enum class Mechanism {
 
 // Whether an asynchronous copy leaves its bytes in L1 on the way.
 enum class Cache { l1, bypass };
+
+// Who copies and who multiplies where both are work for a whole warp group.
+enum class Roles {
+    none,         // every warp group does both, in turn
+    cooperative,  // a producer copies; the consumers split each tile
+    pingpong,     // a producer copies; two consumers take tiles in turn
+};

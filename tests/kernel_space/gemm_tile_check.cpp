@@ -1,7 +1,7 @@
 // Compiled by the host's C++ compiler with a config.h of the test: what tile.cuh claims.
 // Prints one line for each claim that does not hold.
 #define __device__
-#include "tile.cuh"
+#include "ampere/tile.cuh"
 
 #include <cstdio>
 #include <set>

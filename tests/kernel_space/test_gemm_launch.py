@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from autotune.records import Scalar, Target
+from autotune.records import Scalar, Target, TensorMap
+from autotune.records.targets import TARGETS
 from kernel_space.gemm import Gemm, GemmConfig, GemmProblem
 
 A100 = Target(
@@ -37,26 +38,32 @@ def test_zero_k_still_launches_to_write_zeros():
     assert not Gemm().launch(GemmProblem(64, 64, 0), CONFIG, A100).empty
 
 
-def test_arguments_match_the_kernel_parameter_by_parameter():
+@pytest.mark.parametrize("family", ["ampere", "hopper"])
+def test_arguments_match_the_kernel_parameter_by_parameter(family):
     kernel = Gemm()
-    problem = GemmProblem(30, 50, 70, "bf16", "tn")
-    unit = kernel.unit(problem, CONFIG, A100)
-    signature = re.search(rf"{unit.entry}\((.*?)\)\s*{{", unit.main.read_text(), re.DOTALL)
+    problem = GemmProblem(32, 56, 72, "bf16", "tn")
+    target = {"ampere": A100, "hopper": TARGETS["sm_90a"]}[family]
+    config = CONFIG if family == "ampere" else kernel.default(problem, target)
+    source = kernel.unit(problem, config, target).main.parent / family / f"gemm_{family}.cuh"
+    signature = re.search(r"\sgemm\((.*?)\)\s*{", source.read_text(), re.DOTALL)
     assert signature is not None
     declared = [" ".join(text.split()) for text in signature[1].split(",")]
-    values = {"m": 30, "n": 50, "k": 70, "pitch_a": 30, "pitch_b": 50, "pitch_c": 50}
-    values |= {"raster_along_m": 1, "raster_group": 8}
+    values = {"m": 32, "n": 56, "k": 72, "pitch_a": 32, "pitch_b": 56, "pitch_c": 56}
+    values |= {"raster_along_m": 1, "raster_group": config["raster_group"]}
 
-    arguments = kernel.launch(problem, CONFIG, A100).arguments
+    arguments = kernel.launch(problem, config, target).arguments
 
     assert len(arguments) == len(declared)
     for argument, parameter in zip(arguments, declared, strict=True):
-        kind, name = parameter.rsplit(" ", 1)
+        kind, name = parameter.replace("*", "* ").rsplit(maxsplit=1)
         if isinstance(argument, Scalar):
             assert {"int32": "int", "int64": "long long"}[argument.dtype] == kind
             assert argument.value == values[name]
+        elif isinstance(argument, TensorMap):
+            assert kind == "const __grid_constant__ TensorMap"
+            assert name == f"{argument.operand.name}_map"
         else:
-            assert kind.endswith("Element*")
+            assert kind.endswith("*")
             assert argument == name
 
 

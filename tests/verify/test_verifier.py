@@ -117,7 +117,7 @@ def test_writing_beside_the_output_is_incorrect(past):
 
     failure = check(run)
     assert failure.status is Status.INCORRECT
-    where = "past the end of output c, 3 on" if past else "before output c, 2 from it"
+    where = "past the end of output c, 4 from it" if past else "before output c, 2 from it"
     assert f"wrote 1 bytes {where}" in failure.message
 
 

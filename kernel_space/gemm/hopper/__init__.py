@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from kernel_space.gemm.hopper.plan import MECHANISMS, SOURCES, HopperPlan, conditions
-from kernel_space.gemm.hopper.rules import ELSEWHERE, FIXED, MOST_STAGES, hopper_rules, unavailable
+from kernel_space.gemm.hopper.default import default
+from kernel_space.gemm.hopper.plan import MECHANISMS, HopperPlan, conditions
+from kernel_space.gemm.hopper.rules import MOST_STAGES, hopper_rules, unavailable
 
 __all__ = [
-    "ELSEWHERE",
-    "FIXED",
     "MECHANISMS",
     "MOST_STAGES",
-    "SOURCES",
     "HopperPlan",
     "conditions",
+    "default",
     "hopper_rules",
     "unavailable",
 ]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Self
 
 from autotune.records import Condition, Config, Launch, Operand, Scalar, Target, TensorMap
 from kernel_space.gemm.problem import GemmProblem
 
-SOURCES = Path(__file__).parent
 ROLES = {
     "tma": "none",
     "ws_basic": "cooperative",
@@ -116,7 +114,11 @@ class HopperPlan:
         element = {"bf16": "bf16", "fp16": "f16"}[self.problem.dtype]
         majors = [0 if self._k_major(side) else 1 for side in (0, 1)]
         macros = {"ELEMENT": element, "A_MAJOR": majors[0], "B_MAJOR": majors[1]}
-        lines = ["#pragma once", *(f'#define {name} "{value}"' for name, value in macros.items())]
+        lines = [
+            "#pragma once",
+            "#define HOPPER",
+            *(f'#define {name} "{value}"' for name, value in macros.items()),
+        ]
         if self.blocks_in_cluster > 1:
             lines.append(f"#define CLUSTER_SIZE {self.blocks_in_cluster}")
         constants = [f"constexpr {name} = {value};" for name, value in self._constants().items()]

@@ -1,8 +1,8 @@
 // Hopper's instructions, one function each: barriers, bulk tensor copies, warp-group fences.
 #pragma once
 
-using u16 = unsigned short;
-using u32 = unsigned int;
+#include "vocabulary.cuh"
+
 using u64 = unsigned long long;
 
 // A tensor map as the driver encodes it: opaque here.

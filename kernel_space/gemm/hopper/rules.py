@@ -27,13 +27,6 @@ FIXED: dict[str, Value] = {  # what tensor copies and warp-group products leave 
     "copy_bytes": PITCH_BYTES,
     "cache": "bypass",
 }
-ELSEWHERE: dict[str, Value] = {  # what their own knobs are for every other mechanism
-    "cluster_m": 1,
-    "cluster_n": 1,
-    "operands": "given",
-    "split_k": 1,
-    "l2_promotion": 0,
-}
 
 
 def hopper_rules(problem: GemmProblem, target: Target) -> tuple[Constraint, ...]:

@@ -2,9 +2,7 @@
 //
 // A producer warp group that only issues copies keeps the ring full while one to three consumer
 // warp groups multiply; or, with no roles, every group waits for what one thread has asked for.
-#include "roles.cuh"
-
-#include "config.h"
+#pragma once
 
 #include "epilogue.cuh"
 

@@ -7,13 +7,20 @@ compiled, under a name that is counted.
 
 from __future__ import annotations
 
-from autotune.records import Target
+from autotune.records import Target, Value
 from autotune.space import Constraint
-from kernel_space.gemm.config import WARP_LANES
+from kernel_space.gemm.ampere.config import WARP_LANES
+from kernel_space.gemm.ampere.registers import estimated_registers
 from kernel_space.gemm.problem import GemmProblem
-from kernel_space.gemm.registers import estimated_registers
 
 MECHANISMS = ("sync1", "sync2", "cp_async")
+FIXED: dict[str, Value] = {  # knobs of tensor copies, which these mechanisms lack
+    "cluster_m": 1,
+    "cluster_n": 1,
+    "operands": "given",
+    "split_k": 1,
+    "l2_promotion": 0,
+}
 BLOCK_TILES = (32, 64, 128, 256)
 MAX_STAGES = 8
 FIXED_STAGES = {"sync1": 1, "sync2": 2}  # these have that many buffers by definition
@@ -23,6 +30,24 @@ BYPASS_BYTES = 16
 MAX_THREADS = 512
 MAX_REGISTERS = 255  # of one thread, on every architecture
 MAX_COPIES = 64  # of one thread and tile; they are unrolled
+
+
+def ampere_rules(problem: GemmProblem, target: Target) -> tuple[Constraint, ...]:
+    """Return the constraints of the mechanisms whose threads copy and whose warps multiply."""
+    rules = (
+        *(Constraint.fixed("no_choice", name, value) for name, value in FIXED.items()),
+        *block_tile(),
+        *warp_tile(),
+        threads(target),
+        stages(),
+        shared_memory(problem, target),
+        alignment(problem),
+        copy_size(problem),
+        cache(),
+        divisibility(problem),
+        registers(problem, target),
+    )
+    return tuple(rule.only_where("mechanism", MECHANISMS) for rule in rules)
 
 
 def block_tile() -> tuple[Constraint, Constraint]:
@@ -180,19 +205,6 @@ def registers(problem: GemmProblem, target: Target) -> Constraint:
         return None
 
     return Constraint("registers", broken)
-
-
-def raster(problem: GemmProblem) -> Constraint:
-    """Return the rule that a band of blocks is no wider than the grid."""
-
-    def broken(tile_m: int, tile_n: int, raster: str, raster_group: int) -> str | None:
-        tile, extent = (tile_n, problem.n) if raster == "along_m" else (tile_m, problem.m)
-        tiles = max(1, -(-extent // tile))
-        if raster_group > tiles:
-            return f"a band of {raster_group} tiles is wider than the grid of {tiles}"
-        return None
-
-    return Constraint("raster", broken)
 
 
 def widest_copy_bytes(problem: GemmProblem) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from autotune.records import Config, Launch, Scalar
+from autotune.records import Condition, Config, Launch, Scalar
 from kernel_space.gemm.problem import GemmProblem
 
 WARP_LANES = 32
@@ -125,3 +125,12 @@ class GemmConfig:
         }
         lines = [f"constexpr {name} = {value};" for name, value in constants.items()]
         return "\n".join(["#pragma once", "namespace config {", *lines, "}", ""])
+
+
+def conditions(problem: GemmProblem, config: Config) -> tuple[Condition, ...]:
+    """Return the row lengths that the config's copies need."""
+    multiple = GemmConfig.of(config).copy.bytes // problem.element_bytes
+    if multiple == 1:
+        return ()
+    fields = dict.fromkeys(problem.row_fields)
+    return tuple(Condition(field=field, multiple_of=multiple) for field in fields)

@@ -1,0 +1,187 @@
+"""Candidates a second, beside Kernel Tuner 1.5 on the same source and configs, in one run.
+
+    python benchmarks/beside_kernel_tuner.py --configs 60 --json results/kernel_tuner_h200.json
+
+Both compile each candidate, check its output once and time it. Kernel Tuner cannot raise a
+block's shared memory above 48 KiB, so only configs below that are used. Our run is made with an
+empty binary store and again with the full one; Kernel Tuner keeps no binaries.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from harness import write_json
+
+from autotune.device import open_device
+from autotune.records import QUICK, Candidate, Config, Failure, Limits, Status, Target
+from kernel_space.gemm import Gemm, GemmProblem
+
+PROBLEM = GemmProblem(2048, 2048, 2048)
+SHARED_LIMIT_BYTES = 48 * 1024
+SAMPLES = 7  # Kernel Tuner's default
+
+
+def main() -> None:
+    """Run both tuners and print candidates a second."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--configs", type=int, default=60)
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["AUTOTUNE_CACHE"] = cache
+        device = open_device("cuda:0", limits=Limits())
+        target = device.identity.target
+        configs = chosen_configs(target, arguments.configs)
+        rows = [_ours(name, device, configs) for name in ("autotune, cold", "autotune, warm")]
+        device.close()
+    rows.append(_kernel_tuner(configs, target))
+    print(f"{'tuner':20} {'candidates':>10} {'right':>6} {'seconds':>8} {'a second':>9}")
+    for row in rows:
+        print(
+            f"{row['tuner']:20} {row['candidates']:10} {row['right']:6}"
+            f" {row['seconds']:8.1f} {row['candidates'] / row['seconds']:9.2f}"
+        )
+    if arguments.json is not None:
+        write_json(arguments.json, rows)
+
+
+def chosen_configs(target: Target, count: int) -> list[Config]:
+    """Return random valid configs of the mechanisms that Kernel Tuner can launch."""
+    kernel = Gemm()
+    space = kernel.space(PROBLEM, target).restricted({"mechanism": ["sync1", "sync2", "cp_async"]})
+    valid = [
+        config
+        for config in space
+        if kernel.launch(PROBLEM, config, target).shared_bytes <= SHARED_LIMIT_BYTES
+    ]
+    return random.Random(0).sample(valid, count)  # noqa: S311 - a reproducible choice of configs
+
+
+def _ours(name: str, device: Any, configs: Sequence[Config]) -> dict[str, Any]:
+    kernel = Gemm()
+    policy = QUICK.replace(max_samples=SAMPLES, min_samples=3)
+    candidates = [
+        Candidate("gemm", PROBLEM, config, device.identity.target, kernel) for config in configs
+    ]
+    started = time.monotonic()
+    builds = [device.build(candidate) for candidate in candidates]
+    right, times = 0, []
+    for candidate, build in zip(candidates, builds, strict=True):
+        binary = build.result()
+        if isinstance(binary, Failure):
+            continue
+        outcome = device.measure(candidate, binary, policy)
+        right += outcome.status is Status.OK
+        times.append(outcome.measurement.median_ns if outcome.measurement else None)
+    seconds = time.monotonic() - started
+    return _row(name, len(configs), right=right, seconds=seconds, times_ns=times)
+
+
+def _kernel_tuner(configs: Sequence[Config], target: Target) -> dict[str, Any]:
+    import kernel_tuner
+
+    kernel = Gemm()
+    launches = [kernel.launch(PROBLEM, config, target) for config in configs]
+    sources = [_flat_source(kernel, config, target) for config in configs]
+    a, b, answer = _operands()
+    c = np.zeros_like(answer)
+    scalars = [_scalar(argument) for argument in launches[0].arguments[3:9]]
+    started = time.monotonic()
+    results, _ = kernel_tuner.tune_kernel(
+        "gemm",
+        lambda params: sources[params["index"]],
+        lambda params: (launches[params["index"]].grid[0], 1, 1),
+        [a, b, c, *scalars, np.int32(0), np.int32(1)],
+        {
+            "index": list(range(len(configs))),
+            "block_size_x": sorted({x.block[0] for x in launches}),
+        },
+        restrictions=lambda params: launches[params["index"]].block[0] == params["block_size_x"],
+        grid_div_x=[],
+        answer=[None, None, answer, *[None] * 8],
+        verify=_right,
+        smem_args={"size": lambda params: launches[params["index"]].shared_bytes},
+        lang="CUPY",
+        compiler_options=["-std=c++17"],
+        iterations=SAMPLES,
+        quiet=True,
+    )
+    seconds = time.monotonic() - started
+    times = [row["time"] for row in results]
+    right = sum(isinstance(value, float) for value in times)
+    times_ns = [value * 1e6 if isinstance(value, float) else None for value in times]
+    return _row("Kernel Tuner 1.5", len(configs), right=right, seconds=seconds, times_ns=times_ns)
+
+
+def _flat_source(kernel: Gemm, config: Config, target: Target) -> str:
+    """Return the whole source as one text: Kernel Tuner has no place for headers."""
+    unit = kernel.unit(PROBLEM, config, target)
+    seen: set[str] = set()
+
+    def expand(file: Path) -> str:
+        def included(match: re.Match[str]) -> str:
+            name = match[1]
+            if name in seen:
+                return ""
+            seen.add(name)
+            return unit.header if name == unit.header_name else expand(file.parent / name)
+
+        text = file.read_text().replace("#pragma once", "")
+        return re.sub(r'^[ ]*#include "([^"]+)"[ ]*$', included, text, flags=re.MULTILINE)
+
+    return expand(unit.main).replace("#pragma once", "")
+
+
+def _operands() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(0)
+    shapes = (PROBLEM.m, PROBLEM.k), (PROBLEM.n, PROBLEM.k)
+    a, b = (_bf16(draw.uniform(-1, 1, shape).astype(np.float32)) for shape in shapes)
+    product = _fp32(a) @ _fp32(b).T
+    return a, b, _bf16(product)
+
+
+def _bf16(values: np.ndarray) -> np.ndarray:
+    bits = values.view(np.uint32)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+
+
+def _fp32(bits: np.ndarray) -> np.ndarray:
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def _right(answer: Sequence[Any], result: Sequence[Any], atol: float) -> bool:
+    del atol
+    tolerance = Gemm().tolerance(PROBLEM)
+    expected, found = _fp32(answer[2]), _fp32(result[2])
+    allowed = 2 * (tolerance.absolute + tolerance.relative * np.abs(expected))
+    return bool((np.abs(found - expected) <= allowed).all())
+
+
+def _scalar(argument: Any) -> Any:
+    return {"int32": np.int32, "int64": np.int64}[argument.dtype](argument.value)
+
+
+def _row(
+    tuner: str, candidates: int, *, right: int, seconds: float, times_ns: list[float | None]
+) -> dict[str, Any]:
+    return {
+        "tuner": tuner,
+        "candidates": candidates,
+        "right": right,
+        "seconds": seconds,
+        "times_ns": times_ns,
+    }
+
+
+if __name__ == "__main__":
+    main()

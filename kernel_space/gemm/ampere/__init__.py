@@ -1,0 +1,16 @@
+"""The mechanisms of every architecture from sm_80 on: threads copy, warps multiply."""
+
+from __future__ import annotations
+
+from kernel_space.gemm.ampere.config import GemmConfig, conditions
+from kernel_space.gemm.ampere.default import default
+from kernel_space.gemm.ampere.rules import COPY_SIZES, MECHANISMS, ampere_rules
+
+__all__ = [
+    "COPY_SIZES",
+    "MECHANISMS",
+    "GemmConfig",
+    "ampere_rules",
+    "conditions",
+    "default",
+]

@@ -1,0 +1,26 @@
+"""A middling config that fits every Hopper device."""
+
+from __future__ import annotations
+
+from autotune.records import Config
+from kernel_space.gemm.hopper.rules import FIXED
+
+
+def default() -> Config:
+    """Return a config that is valid wherever tensor copies are."""
+    return Config(
+        {
+            **FIXED,
+            "mechanism": "ws_pingpong",
+            "tile_m": 128,
+            "tile_n": 128,
+            "stages": 5,
+            "cluster_m": 1,
+            "cluster_n": 1,
+            "operands": "given",
+            "split_k": 1,
+            "l2_promotion": 256,
+            "raster": "along_m",
+            "raster_group": 1,
+        }
+    )
