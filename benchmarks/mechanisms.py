@@ -67,9 +67,8 @@ def _ladder(problem: GemmProblem, configs: Mapping[Rung, Config]) -> list[dict[s
     print(f"\n{problem}")
     for name, us in sorted(medians.items(), key=lambda item: -item[1]):
         rate = Gemm().cost(problem).flop / us / 1e6
-        print(
-            f"  {name:22} {us:10.1f} µs {rate:7.1f} TFLOP/s  {medians['cuBLAS'] / us:5.3f} of cuBLAS"
-        )
+        share = medians["cuBLAS"] / us
+        print(f"  {name:22} {us:10.1f} µs {rate:7.1f} TFLOP/s  {share:5.3f} of cuBLAS")
     return [
         {
             **problem.as_dict(),

@@ -27,7 +27,7 @@ from autotune.toolchain.pool import usable_cpus
 
 # More would compile faster than one device measures, and each candidate that is asked ahead is
 # one that the search chose without its predecessors' results.
-MOST_COMPILERS = 8
+MOST_COMPILERS = 16
 
 
 class LiveDevice:
