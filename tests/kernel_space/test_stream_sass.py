@@ -24,7 +24,6 @@ H200 = Target(
 )
 SCALE = StreamProblem(1 << 20, "bf16", "scale")
 RING = {"stages": 4, "blocks_per_sm": 2, "readers": "any"}
-BOTH = ("sm_80", "sm_90a")
 
 
 def compiled(problem: StreamProblem, arch: str, **changes) -> Compiled:
@@ -66,27 +65,29 @@ def shared_accesses(found: Counter[str]) -> set[str]:
     return family(found, "LDS", "STS", "LDGSTS", "BAR", "SYNCS", "UBLKCP") - {"LDS"}
 
 
-@pytest.mark.parametrize("arch", BOTH)
 @pytest.mark.parametrize(("copy_bytes", "width"), [(4, ""), (8, ".64"), (16, ".128")])
-def test_direct_loads_and_stores_have_the_width_of_the_config(sass, arch, copy_bytes, width):
-    found = opcodes(sass(SCALE, arch, copy_bytes=copy_bytes))
+def test_direct_loads_and_stores_have_the_width_of_the_config(sass, copy_bytes, width):
+    found = opcodes(sass(SCALE, "sm_80", copy_bytes=copy_bytes))
     pieces = 32 // copy_bytes
     assert found[f"LDG.E.NA{width}"] == found[f"STG.E.NA{width}"] == pieces
     assert shared_accesses(found) == set()
 
 
-@pytest.mark.parametrize("arch", BOTH)
 @pytest.mark.parametrize(("copy_bytes", "store"), [(4, "STS"), (8, "STS.64"), (16, "STS.128")])
-def test_sync1_goes_through_registers_with_two_barriers(sass, arch, copy_bytes, store):
-    found = opcodes(sass(SCALE, arch, mechanism="sync1", readers="any", copy_bytes=copy_bytes))
+def test_sync1_goes_through_registers_with_two_barriers(sass, copy_bytes, store):
+    found = opcodes(sass(SCALE, "sm_80", mechanism="sync1", readers="any", copy_bytes=copy_bytes))
     assert shared_accesses(found) == {store, "LDS.128", "BAR.SYNC.DEFER_BLOCKING"}
     assert found["BAR.SYNC.DEFER_BLOCKING"] == 2
 
 
-@pytest.mark.parametrize("arch", BOTH)
 @pytest.mark.parametrize(
-    ("copy_bytes", "copy"),
-    [(4, "LDGSTS.E"), (8, "LDGSTS.E.64"), (16, "LDGSTS.E.BYPASS.128")],
+    ("arch", "copy_bytes", "copy"),
+    [
+        ("sm_80", 4, "LDGSTS.E"),
+        ("sm_80", 8, "LDGSTS.E.64"),
+        ("sm_80", 16, "LDGSTS.E.BYPASS.128"),
+        ("sm_90a", 16, "LDGSTS.E.BYPASS.128"),
+    ],
 )
 @pytest.mark.parametrize("mechanism", ["cp_async", "pipeline_mbarrier"])
 def test_asynchronous_copies_have_the_width_of_the_config(sass, arch, mechanism, copy_bytes, copy):
@@ -96,7 +97,7 @@ def test_asynchronous_copies_have_the_width_of_the_config(sass, arch, mechanism,
     assert not family(found, "LDG.E.NA")
 
 
-@pytest.mark.parametrize("stages", [1, 2, 3, 8])
+@pytest.mark.parametrize("stages", [1, 3, 8])
 def test_the_ring_waits_until_only_the_oldest_batch_has_arrived(sass, stages):
     changes = RING | {"stages": stages, "mechanism": "cp_async", "thread_bytes": 16}
     instructions = sass(SCALE, "sm_90a", **changes)
