@@ -129,7 +129,7 @@ def _brief_us(arm: Arm) -> float:
     marks = [torch.cuda.Event(enable_timing=True) for _ in range(BRIEF_LAUNCHES + 1)]
     marks[0].record()
     for i, mark in enumerate(marks[1:]):
-        arm(i % 2)  # a small array stays in L2 here, as it does for its rivals
+        arm(i % 2)
         mark.record()
     marks[-1].synchronize()
     return 1000.0 * min(float(a.elapsed_time(b)) for a, b in pairwise(marks))

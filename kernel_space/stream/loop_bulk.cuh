@@ -68,17 +68,20 @@ struct Loop<Mechanism::bulk> {
         for (long long tile = blockIdx.x; tile < tiles; tile += gridDim.x, read.next()) {
             pipeline.consumer_wait(read);
             if constexpr (!IS_COPY) compute_in_place(stage(read));
-            if (threadIdx.x != 0) continue;
-            bulk_store(arrays.result(tile), stage(read), TILE_BYTES, arrays.policy);
-            bulk_store_wait_read<LAG>();
-            if (rounds++ < LAG) continue;
-            pipeline.consumer_release(stored);
-            stored.next();
+            if (threadIdx.x == 0) {
+                bulk_store(arrays.result(tile), stage(read), TILE_BYTES, arrays.policy);
+                bulk_store_wait_read<LAG>();
+                if (rounds++ >= LAG) {
+                    pipeline.consumer_release(stored);
+                    stored.next();
+                }
+            }
         }
         if (threadIdx.x == 0) bulk_store_wait();
     }
 
     __device__ static void compute_in_place(u32 stage) {
+        __syncwarp();  // the first thread comes from its store, and group_sync takes whole warps
         Share<WIDE_BYTES> share;
         share.get(stage);
         share.put_results(stage);
