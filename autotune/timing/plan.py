@@ -9,6 +9,7 @@ from autotune.errors import InvalidInput
 from autotune.records import Policy
 
 COLD_L2_SIZES = 3  # so much other data passes through L2 before a buffer is used again
+MOST_SETS = 512  # sets of 350 kB and more are then surely cold; smaller ones are small anyway
 SURELY_GRAPH_BELOW_NS = 20_000.0  # shorter launches would wait for the host
 
 
@@ -32,13 +33,14 @@ def set_count(set_bytes: int, l2_bytes: int, cache: str) -> int:
         set_bytes: Size of all operands of one launch, in bytes.
         l2_bytes: Size of the last-level cache, in bytes.
         cache: ``hot`` reuses one set; with ``cold``, more than three caches' worth of other
-            operands is read or written between two uses of one set.
+            operands is read or written between two uses of one set, as far as ``MOST_SETS``
+            sets go: what a tiny problem reads may stay in L2.
     """
     if cache == "hot":
         return 1
     if cache != "cold":
         raise InvalidInput(f"policy: cache={cache!r} is not one of cold, hot")
-    return COLD_L2_SIZES * l2_bytes // max(1, set_bytes) + 2
+    return min(MOST_SETS, COLD_L2_SIZES * l2_bytes // max(1, set_bytes) + 2)
 
 
 def make_plan(launch_ns: float, *, sets: int, policy: Policy) -> Plan:
