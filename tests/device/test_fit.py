@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from autotune.device.fit import misfit
+from autotune.device.fit import misfit, slow
 from autotune.records import Launch, Resources, Target
 
 H200 = Target(
@@ -14,9 +14,9 @@ H200 = Target(
 )
 
 
-def fits(*, threads=256, registers=128, spill=0, static=0, dynamic=0):
+def fits(*, threads=256, registers=128, static=0, dynamic=0):
     launch = Launch(grid=(1, 1, 1), block=(threads, 1, 1), shared_bytes=dynamic, arguments=())
-    resources = Resources(registers=registers, spill_bytes=spill, static_shared_bytes=static)
+    resources = Resources(registers=registers, static_shared_bytes=static)
     return misfit(resources, launch, H200)
 
 
@@ -38,7 +38,6 @@ def test_what_fits_is_run(takes):
 @pytest.mark.parametrize(
     ("takes", "reason"),
     [
-        ({"spill": 8}, "spills 8 bytes to local memory"),
         ({"threads": 1056, "registers": 8}, "1056 threads in a block; the device allows 1024"),
         ({"threads": 512, "registers": 129}, "129 registers x 512 threads take 69632"),
         ({"threads": 1024, "registers": 65}, "the device has 65536"),
@@ -47,3 +46,8 @@ def test_what_fits_is_run(takes):
 )
 def test_what_does_not_fit_says_what_it_lacks(takes, reason):
     assert reason in fits(**takes)
+
+
+def test_only_what_spills_is_not_worth_measuring():
+    assert slow(Resources(spill_bytes=8)) == "spills 8 bytes to local memory"
+    assert slow(Resources(registers=255)) is None
