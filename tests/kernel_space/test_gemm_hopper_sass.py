@@ -1,0 +1,91 @@
+"""What the compiler made of Hopper's mechanisms: each cubin holds what its knobs name."""
+
+from __future__ import annotations
+
+import functools
+import re
+import subprocess
+
+import pytest
+
+from autotune.records.targets import TARGETS
+from autotune.toolchain import Nvrtc
+from autotune.toolchain.compiler import Compiled
+from kernel_space.gemm import Gemm, GemmProblem
+
+H200 = TARGETS["sm_90a"]
+NT = GemmProblem(4096, 4096, 4096)
+
+
+@functools.cache
+def compiled(problem, **changes):
+    config = Gemm().default(problem, H200).replace(**changes)
+    made = Nvrtc().compile(Gemm().unit(problem, config, H200), H200.arch)
+    assert isinstance(made, Compiled), made
+    return made
+
+
+@pytest.fixture
+def opcodes(tmp_path):
+    """Return the opcodes in the kernel of the default config with some knobs turned."""
+    pathfinder = pytest.importorskip("cuda.pathfinder")
+    nvdisasm = pathfinder.find_nvidia_binary_utility("nvdisasm")
+    assert nvdisasm, "nvdisasm is in the test group: pip install nvidia-cuda-nvdisasm"
+
+    def of(problem=NT, **changes):
+        cubin = tmp_path / "gemm.cubin"
+        cubin.write_bytes(compiled(problem, **changes).image)
+        command = [nvdisasm, "--print-code", str(cubin)]
+        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        found = re.findall(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?(\S+)", text)
+        return {opcode.rstrip(";") for opcode in found}
+
+    return of
+
+
+def starting(found, name):
+    return {opcode for opcode in found if opcode.startswith(name)}
+
+
+@pytest.mark.parametrize("mechanism", ["tma", "ws_basic", "ws_cooperative", "ws_pingpong"])
+def test_tensor_copies_fill_the_ring_and_warp_groups_multiply(opcodes, mechanism):
+    found = opcodes(mechanism=mechanism, stages=4)
+    assert "HGMMA.64x128x16.F32.BF16" in found
+    assert starting(found, "UTMALDG.2D")
+    assert starting(found, "UTMASTG.2D")
+    assert starting(found, "SYNCS")
+    assert not starting(found, "HMMA")
+    assert not starting(found, "LDGSTS")
+
+
+def test_only_specialized_warps_trade_registers(opcodes):
+    assert starting(opcodes(), "USETMAXREG")
+    assert not starting(opcodes(mechanism="tma", stages=4), "USETMAXREG")
+
+
+@pytest.mark.parametrize("cluster", [{"cluster_m": 2}, {"cluster_n": 2}])
+def test_blocks_of_a_cluster_send_each_other_what_they_share(opcodes, cluster):
+    assert starting(opcodes(**cluster), "UTMALDG.2D.MULTICAST")
+    assert not starting(opcodes(), "UTMALDG.2D.MULTICAST")
+
+
+def test_rows_that_no_tensor_copy_can_store_leave_by_plain_stores(opcodes):
+    found = opcodes(GemmProblem(512, 4095, 512))
+    assert starting(found, "UTMALDG")
+    assert not starting(found, "UTMASTG")
+    assert starting(found, "STG.E.U16")
+
+
+def test_parts_of_a_split_product_are_read_from_other_blocks(opcodes):
+    found = opcodes(GemmProblem(128, 512, 4096), mechanism="ws_cooperative", split_k=4)
+    assert starting(found, "UCGABAR")
+    assert not starting(found, "RED")
+    assert not starting(found, "ATOM")
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "fp16"])
+@pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
+def test_no_default_spills_or_serializes(dtype, layout):
+    resources = compiled(GemmProblem(512, 512, 512, dtype, layout)).resources
+    assert resources.spill_bytes == 0
+    assert resources.warnings == ()
