@@ -12,6 +12,7 @@ from autotune.store import TrialRow
 from autotune.table.evidence import Evidence
 
 SIGMAS = 3.0
+MOST_APART = 0.05  # samples may scatter as they like: what is this much slower is slower
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +26,9 @@ class Winner:
 def winner(evidence: Evidence, *, unverified: bool) -> Winner | None:
     """Return the best config, or None if there is none that may be offered.
 
-    The lowest median wins. Configs that are slower by less than the noise of both medians are
-    tied with it; of those, the first in the order of their canonical JSON wins, so that
-    measuring again does not change the table for nothing.
+    The lowest median wins. Configs that are slower by less than the noise of both medians, and
+    by no more than ``MOST_APART``, are tied with it; of those, the first in the order of their
+    canonical JSON wins, so that measuring again does not change the table for nothing.
     """
     fits = fitness(evidence)
     eligible = [
@@ -38,7 +39,7 @@ def winner(evidence: Evidence, *, unverified: bool) -> Winner | None:
     if not eligible:
         return None
     fastest = min(eligible, key=lambda row: measurement(row).median_ns)
-    tied = [row for row in eligible if _within_noise(measurement(row), measurement(fastest))]
+    tied = [row for row in eligible if _ties(measurement(row), measurement(fastest))]
     first = min(tied, key=lambda row: canonical_json(row.trial.config.as_dict()))
     return Winner(row=first, tied=len(tied) - 1)
 
@@ -63,9 +64,10 @@ def measurement(row: TrialRow) -> Measurement:
     return row.trial.measurement
 
 
-def _within_noise(slower: Measurement, fastest: Measurement) -> bool:
-    noise_ns = hypot(_noise_ns(slower), _noise_ns(fastest))
-    return slower.median_ns - fastest.median_ns <= SIGMAS * noise_ns
+def _ties(slower: Measurement, fastest: Measurement) -> bool:
+    noise_ns = SIGMAS * hypot(_noise_ns(slower), _noise_ns(fastest))
+    apart_ns = slower.median_ns - fastest.median_ns
+    return apart_ns <= min(noise_ns, MOST_APART * fastest.median_ns)
 
 
 def _noise_ns(measured: Measurement) -> float:

@@ -107,6 +107,15 @@ def test_a_clear_difference_is_no_tie(book):
     assert (evidence.time_ns, evidence.tied) == (905.0, 0)
 
 
+def test_scatter_does_not_make_a_slow_config_a_tie(book):
+    """The slower one comes first in the order that decides ties."""
+    scattered = (600.0, 800.0, 1060.0, 1300.0, 1500.0)
+    book.add(8, width=8, block=64, samples=tuple(ns - 60.0 for ns in scattered))
+    book.add(8, width=8, block=256, samples=scattered)
+    entry = table_of(build_table(book.store)).kernels["scale"].entries[0]
+    assert (entry.config["block"], entry.evidence.tied) == (64, 0)
+
+
 def test_rows_of_another_source_are_left_out_and_named(book):
     book.add(1024, width=8, source_digest="0" * 32)
     book.add(2048, width=8)
