@@ -88,53 +88,70 @@ def _ours(name: str, device: Any, configs: Sequence[Config]) -> dict[str, Any]:
 
 
 def _kernel_tuner(configs: Sequence[Config], target: Target) -> dict[str, Any]:
+    kernel = Gemm()
+    by_threads: dict[int, list[Config]] = {}
+    for config in configs:
+        by_threads.setdefault(kernel.launch(PROBLEM, config, target).block[0], []).append(config)
+    operands = _operands()
+    started = time.monotonic()
+    results = [
+        row
+        for threads, group in by_threads.items()
+        for row in _tuned(kernel, group, target, threads=threads, operands=operands)
+    ]
+    seconds = time.monotonic() - started
+    times_ns = [row["time"] * 1e6 if isinstance(row["time"], float) else None for row in results]
+    right = sum(value is not None for value in times_ns)
+    return _row("Kernel Tuner 1.5", len(configs), right=right, seconds=seconds, times_ns=times_ns)
+
+
+def _tuned(
+    kernel: Gemm,
+    configs: Sequence[Config],
+    target: Target,
+    *,
+    threads: int,
+    operands: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> list[dict[str, Any]]:
+    """Tune over configs of one block size, which is a parameter that Kernel Tuner must know."""
     import kernel_tuner
 
-    kernel = Gemm()
     launches = [kernel.launch(PROBLEM, config, target) for config in configs]
     sources = [_flat_source(kernel, config, target) for config in configs]
-    a, b, answer = _operands()
-    c = np.zeros_like(answer)
+    a, b, answer = operands
     scalars = [_scalar(argument) for argument in launches[0].arguments[3:9]]
-    started = time.monotonic()
+    arguments = [a, b, np.zeros_like(answer), *scalars, np.int32(0), np.int32(1)]
     results, _ = kernel_tuner.tune_kernel(
         "gemm",
-        lambda params: sources[params["index"]],
-        lambda params: (launches[params["index"]].grid[0], 1, 1),
-        [a, b, c, *scalars, np.int32(0), np.int32(1)],
-        {
-            "index": list(range(len(configs))),
-            "block_size_x": sorted({x.block[0] for x in launches}),
-        },
-        restrictions=lambda params: launches[params["index"]].block[0] == params["block_size_x"],
+        lambda params: sources[params["candidate_number"]],
+        lambda params: (launches[params["candidate_number"]].grid[0], 1, 1),
+        arguments,
+        {"candidate_number": list(range(len(configs))), "block_size_x": [threads]},
         grid_div_x=[],
-        answer=[None, None, answer, *[None] * 8],
+        answer=[None, None, answer, *[None] * (len(arguments) - 3)],
         verify=_right,
-        smem_args={"size": lambda params: launches[params["index"]].shared_bytes},
+        smem_args={"size": lambda params: launches[params["candidate_number"]].shared_bytes},
         lang="CUPY",
         compiler_options=["-std=c++17"],
         iterations=SAMPLES,
         quiet=True,
     )
-    seconds = time.monotonic() - started
-    times = [row["time"] for row in results]
-    right = sum(isinstance(value, float) for value in times)
-    times_ns = [value * 1e6 if isinstance(value, float) else None for value in times]
-    return _row("Kernel Tuner 1.5", len(configs), right=right, seconds=seconds, times_ns=times_ns)
+    return list(results)
 
 
 def _flat_source(kernel: Gemm, config: Config, target: Target) -> str:
     """Return the whole source as one text: Kernel Tuner has no place for headers."""
     unit = kernel.unit(PROBLEM, config, target)
-    seen: set[str] = set()
+    seen: set[Path] = set()
 
     def expand(file: Path) -> str:
         def included(match: re.Match[str]) -> str:
-            name = match[1]
-            if name in seen:
+            found = [folder / match[1] for folder in (file.parent, *unit.include_dirs)]
+            path = next((each for each in found if each.exists()), Path(match[1]))
+            if path in seen:
                 return ""
-            seen.add(name)
-            return unit.header if name == unit.header_name else expand(file.parent / name)
+            seen.add(path)
+            return unit.header if match[1] == unit.header_name else expand(path)
 
         text = file.read_text().replace("#pragma once", "")
         return re.sub(r'^[ ]*#include "([^"]+)"[ ]*$', included, text, flags=re.MULTILINE)
