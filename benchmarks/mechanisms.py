@@ -2,8 +2,8 @@
 
     python benchmarks/mechanisms.py --db recording.sqlite --json results/mechanisms_h200.json
 
-For each problem the fastest verified config of each mechanism and copy size is taken from the
-database and timed again, all of them and cuBLAS in turns.
+The fastest verified config of each mechanism and copy size for the first problem is taken from
+the database and timed again on every problem, all of them and cuBLAS in turns.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ def main() -> None:
     parser.add_argument("--db", required=True)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    rows: list[dict[str, Any]] = []
-    for problem in PROBLEMS:
-        rows += _ladder(problem, best_configs(arguments.db, problem))
+    configs = best_configs(arguments.db, PROBLEMS[0])
+    rows = [row for problem in PROBLEMS for row in _ladder(problem, configs)]
     if arguments.json is not None:
         write_json(arguments.json, rows)
 
