@@ -27,5 +27,7 @@ def lookup(table: Path, problem: tuple[Fields, ...], kernel: str | None, layout:
     from autotune.report.sheet import show_record
 
     fields = {name: value for part in problem for name, value in part.items()}
-    choice = Table.load(table).lookup(kernel, **fields)
-    show_record(choice_record(fields, choice), layout)
+    loaded = Table.load(table)
+    choice = loaded.lookup(kernel, **fields)
+    kernel_ref = loaded.kernels[choice.kernel].kernel_ref
+    show_record(choice_record(kernel_ref, fields, choice), layout)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from autotune.records.asking import ask
 from autotune.records.config import Config
 from autotune.records.device import Target
 from autotune.records.problem import Problem
@@ -206,6 +207,13 @@ class Kernel(ABC):
         del problem, config
         return ()
 
+    def shown(self, config: Config) -> tuple[str, ...]:
+        """Return the parameters of ``config`` that people see, in order; scripts get them all.
+
+        Leave out those in which the others leave no choice, and those that are switched off.
+        """
+        return tuple(config)
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -223,9 +231,19 @@ class Candidate:
     kernel: Kernel = field(compare=False, repr=False)
 
     def unit(self) -> SourceUnit:
-        """Return what to compile."""
-        return self.kernel.unit(self.problem, self.config, self.target)
+        """Return what to compile.
+
+        Raises:
+            InvalidInput: The kernel's code raised.
+        """
+        asked = self.problem, self.config, self.target
+        return ask(self.kernel, "unit", *asked, gives=SourceUnit)
 
     def launch(self) -> Launch:
-        """Return how to start it."""
-        return self.kernel.launch(self.problem, self.config, self.target)
+        """Return how to start it.
+
+        Raises:
+            InvalidInput: The kernel's code raised.
+        """
+        asked = self.problem, self.config, self.target
+        return ask(self.kernel, "launch", *asked, gives=Launch)

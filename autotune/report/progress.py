@@ -14,7 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from autotune.device.protocol import Device
-from autotune.records import Problem, Status, Trial
+from autotune.records import Kernel, Problem, Status, Trial
+from autotune.report.fields import config_text
 from autotune.report.units import duration_text, rate_text, time_text
 from autotune.study.events import ProblemReport
 from autotune.study.spec import StudySpec
@@ -31,6 +32,7 @@ def watch(console: Console) -> LiveProgress | LineProgress:
 class _Progress:
     """Where the search for one problem stands."""
 
+    kernel: Kernel
     flop: int
     planned: int
     deadline_s: float | None
@@ -64,6 +66,9 @@ class _Progress:
     def speed(self, trial: Trial) -> str:
         rate = rate_text(self.flop, trial.median_ns)
         return f"{time_text(trial.median_ns)}  {rate}".rstrip()
+
+    def config(self, trial: Trial) -> str:
+        return config_text(self.kernel, trial.config)
 
 
 class LineProgress:
@@ -105,6 +110,7 @@ class LineProgress:
         """Say how much is to do."""
         assert self._spec is not None
         self._progress = _Progress(
+            kernel=self._spec.kernel,
             flop=self._spec.kernel.cost(problem).flop,
             planned=planned,
             deadline_s=self._deadline_s,
@@ -120,7 +126,8 @@ class LineProgress:
         progress = self._progress
         progress.add(trial, best)
         if best is not None and best.number == trial.number:
-            self._say(f"  {self._position()}  best {progress.speed(trial)}  {trial.config}")
+            found = f"best {progress.speed(trial)}  {progress.config(trial)}"
+            self._say(f"  {self._position()}  {found}")
         elif time.monotonic() - self._last_line_s > _LINE_EVERY_S:
             facts = (self._position(), progress.failures, progress.left)
             self._say("  " + "  ".join(fact for fact in facts if fact))
@@ -193,7 +200,7 @@ def _display(progress: _Progress) -> Group:
     facts = Table.grid(padding=(0, 2))
     if progress.best is not None:
         facts.add_row("best", Text(progress.speed(progress.best), style="green"))
-        facts.add_row("", Text(str(progress.best.config)))
+        facts.add_row("", Text(progress.config(progress.best)))
     if progress.failures:
         facts.add_row("failed", Text(progress.failures))
     return Group(bar, facts)

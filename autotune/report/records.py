@@ -7,14 +7,18 @@ from typing import Any
 
 from autotune.dispatch import Choice
 from autotune.errors import AutotuneError
-from autotune.records import installed_kernels, load_kernel
+from autotune.report.fields import config_text, installed_kernel, problem_text
 from autotune.report.sheet import Column, Record, Row, Sheet
 from autotune.report.units import one_line, rate_text, time_text
 from autotune.store import Context, StudySummary, TrialRow
 
-_PROBLEM = Column("problem", lambda row: fields_text(row["problem"], ","))
+_PROBLEM = Column("problem", lambda row: problem_text(row["problem"]))
 _TIME = Column("time", lambda row: time_text(row["median_ns"]), right=True)
-_CONFIG = Column("configuration", lambda row: fields_text(row["config"], " "), folds=True)
+_CONFIG = Column(
+    "configuration",
+    lambda row: config_text(installed_kernel(row["kernel_ref"]), row["config"]),
+    folds=True,
+)
 
 COLUMNS: Mapping[str, Sequence[Column]] = {
     "best": (
@@ -47,11 +51,6 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
 }
 
 
-def fields_text(fields: Mapping[str, Any], separator: str) -> str:
-    """Return ``m=1,n=2`` for the fields of a problem or a config."""
-    return separator.join(f"{name}={value}" for name, value in fields.items())
-
-
 def with_recording(device: str, recording: str) -> str:
     """Return the device's name, and the recording that spoke for it."""
     return f"{device} ({recording})" if recording else device
@@ -61,7 +60,7 @@ def trials_sheet(what: str, rows: Sequence[TrialRow]) -> Sheet:
     """Return one row for each trial; ``what`` is ``best``, ``trials`` or ``failures``."""
     return Sheet(
         kind="trials",
-        rows=[{**row.as_dict(), "flop": _flop(row.context)} for row in rows],
+        rows=[_trial_row(row) for row in rows],
         columns=COLUMNS[what],
         empty="no trial matches",
     )
@@ -85,8 +84,8 @@ def studies_sheet(studies: Sequence[StudySummary]) -> Sheet:
     )
 
 
-def choice_record(problem: Mapping[str, Any], choice: Choice) -> Record:
-    """Return what a lookup answered."""
+def choice_record(kernel_ref: str, problem: Mapping[str, Any], choice: Choice) -> Record:
+    """Return what a lookup answered for a kernel that a table loads as ``kernel_ref``."""
     evidence = choice.entry.evidence if choice.entry else None
     members = {
         "kernel": choice.kernel,
@@ -101,12 +100,17 @@ def choice_record(problem: Mapping[str, Any], choice: Choice) -> Record:
         "kernel": choice.kernel,
         "source": choice.source,
         "reason": choice.reason,
-        "config": fields_text(choice.config, " "),
+        "config": config_text(installed_kernel(kernel_ref), choice.config),
     }
     if evidence:
         lines["time"] = f"{time_text(evidence.time_ns)} (spread {evidence.spread:.1%})"
         lines["row"] = f"{evidence.row_id} of study {evidence.study}"
     return Record(members=members, lines=lines)
+
+
+def _trial_row(row: TrialRow) -> Row:
+    context = row.context
+    return {**row.as_dict(), "kernel_ref": context.kernel_ref, "flop": _flop(context)}
 
 
 def _study_row(study: StudySummary) -> Row:
@@ -125,11 +129,11 @@ def _study_row(study: StudySummary) -> Row:
 
 
 def _flop(context: Context) -> int | None:
-    """Return the problem's FLOP if its kernel is installed: a file is not run for a report."""
-    if context.kernel_ref not in installed_kernels():
+    """Return the problem's FLOP if its kernel is installed and still knows it."""
+    kernel = installed_kernel(context.kernel_ref)
+    if kernel is None:
         return None
     try:
-        kernel = load_kernel(context.kernel_ref)
         return kernel.cost(kernel.problem_type.parse(context.problem.as_dict())).flop
     except AutotuneError:  # the kernel has changed since
         return None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from autotune.records import Trial
-from autotune.report.records import fields_text
+from autotune.records import Kernel, Trial
+from autotune.report.fields import config_text, problem_text
 from autotune.report.sheet import Column, Row, Sheet
 from autotune.report.units import rate_text, time_text
 from autotune.study.events import ProblemReport, StudyReport
@@ -16,13 +16,13 @@ def summary_sheet(spec: StudySpec, report: StudyReport) -> Sheet:
         kind="problems",
         rows=[_row(spec, found) for found in report.problems],
         columns=(
-            Column("problem", lambda row: fields_text(row["problem"], ",")),
+            Column("problem", lambda row: problem_text(row["problem"])),
             Column("trials", lambda row: str(row["trials"]), right=True),
             Column("right", lambda row: str(row["ok"]), right=True),
             Column("best", lambda row: time_text(row["median_ns"]), right=True),
             Column("rate", lambda row: rate_text(row["flop"], row["median_ns"]), right=True),
             Column("vs default", _speedup, right=True),
-            Column("configuration", _config, folds=True),
+            Column("configuration", lambda row: _config(spec.kernel, row), folds=True),
         ),
         extra={
             "study": report.study,
@@ -61,7 +61,7 @@ def _speedup(row: Row) -> str:
     return f"{row['default_ns'] / row['median_ns']:.2f}×"
 
 
-def _config(row: Row) -> str:
+def _config(kernel: Kernel, row: Row) -> str:
     if row["config"] is None:
         return "none gave a right result"
-    return fields_text(row["config"], " ")
+    return config_text(kernel, row["config"])

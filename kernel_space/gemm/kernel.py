@@ -91,6 +91,12 @@ class Gemm(Kernel):
         found: tuple[Condition, ...] = family.conditions(problem, config)
         return found
 
+    def shown(self, config: Config) -> tuple[str, ...]:
+        """Return the mechanism, what it leaves a choice in, and what is switched on."""
+        idle = {**ampere.FIXED, **(hopper.FIXED if _is_hopper(config) else {})}
+        rest = (name for name in config if config[name] != idle.get(name))
+        return ("mechanism", *(name for name in rest if name != "mechanism"))
+
 
 def _header(problem: GemmProblem, config: Config) -> str:
     if _is_hopper(config):

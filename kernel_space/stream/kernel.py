@@ -19,7 +19,7 @@ from autotune.records import (
 from autotune.space import Space
 from kernel_space.stream.plan import StreamPlan
 from kernel_space.stream.problem import StreamProblem
-from kernel_space.stream.space import stream_space
+from kernel_space.stream.space import FIXED, stream_space
 
 SOURCES = Path(__file__).parent
 
@@ -89,3 +89,8 @@ class Stream(Kernel):
     def cost(self, problem: StreamProblem) -> Cost:
         """Return each array once through memory."""
         return Cost(flop=problem.flop, bytes=problem.moved_bytes)
+
+    def shown(self, config: Config) -> tuple[str, ...]:
+        """Return the mechanism, then what it leaves a choice in."""
+        hidden = {"mechanism", *FIXED[str(config["mechanism"])]}
+        return ("mechanism", *(name for name in config if name not in hidden))

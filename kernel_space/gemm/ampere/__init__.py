@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from kernel_space.gemm.ampere.config import GemmConfig, conditions
 from kernel_space.gemm.ampere.default import default
-from kernel_space.gemm.ampere.rules import COPY_SIZES, MECHANISMS, ampere_rules
+from kernel_space.gemm.ampere.rules import COPY_SIZES, FIXED, MECHANISMS, ampere_rules
 
 __all__ = [
     "COPY_SIZES",
+    "FIXED",
     "MECHANISMS",
     "GemmConfig",
     "ampere_rules",

@@ -14,7 +14,7 @@ from kernel_space.gemm.ampere.registers import estimated_registers
 from kernel_space.gemm.problem import GemmProblem
 
 MECHANISMS = ("sync1", "sync2", "cp_async")
-FIXED: dict[str, Value] = {  # knobs of tensor copies, which these mechanisms lack
+FIXED: dict[str, Value] = {  # knobs of tensor copies, switched off: these mechanisms lack them
     "cluster_m": 1,
     "cluster_n": 1,
     "operands": "given",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from kernel_space.gemm.hopper.default import default
 from kernel_space.gemm.hopper.plan import MECHANISMS, HopperPlan, conditions
-from kernel_space.gemm.hopper.rules import MOST_STAGES, hopper_rules, unavailable
+from kernel_space.gemm.hopper.rules import FIXED, MOST_STAGES, hopper_rules, unavailable
 
 __all__ = [
+    "FIXED",
     "MECHANISMS",
     "MOST_STAGES",
     "HopperPlan",

@@ -1,0 +1,32 @@
+"""Problems and configs, as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from autotune.records import Config, Kernel, Value, installed_kernels, load_kernel
+
+
+def problem_text(problem: Mapping[str, Value]) -> str:
+    """Return ``m=1,n=2``, as a person types it."""
+    return _text(problem, ",")
+
+
+def config_text(kernel: Kernel | None, config: Mapping[str, Value]) -> str:
+    """Return ``mechanism=tma stages=5``: what the kernel shows of a config, or all without one."""
+    try:
+        names = kernel.shown(Config(config)) if kernel else config
+        return _text({name: config[name] for name in names}, " ")
+    except KeyError:  # an older kernel of this name, which had other parameters, recorded it
+        return _text(config, " ")
+
+
+@cache
+def installed_kernel(reference: str) -> Kernel | None:
+    """Return the kernel if it is installed: a file is not run for a report."""
+    return load_kernel(reference) if reference in installed_kernels() else None
+
+
+def _text(fields: Mapping[str, Value], separator: str) -> str:
+    return separator.join(f"{name}={value}" for name, value in fields.items())
