@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autotune.records.asking import ask, described
 from autotune.records.config import Config, Value
 from autotune.records.device import DeviceIdentity, Target, Toolchain
 from autotune.records.identity import canonical_json, digest, digest_bytes
@@ -53,7 +54,9 @@ __all__ = [
     "Toolchain",
     "Trial",
     "Value",
+    "ask",
     "canonical_json",
+    "described",
     "digest",
     "digest_bytes",
     "installed_kernels",

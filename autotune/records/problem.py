@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self, get_type_hints
 
-from autotune.errors import InvalidProblem
+from autotune.errors import AutotuneError, InvalidProblem
+from autotune.records.asking import described
 from autotune.records.identity import digest
 
 
@@ -51,7 +52,12 @@ class Problem:
             raise InvalidProblem(
                 f"problem: missing field {_listed(missing)}; a problem has {_listed(names)}"
             )
-        return cls(**values)
+        try:
+            return cls(**values)
+        except AutotuneError:
+            raise
+        except Exception as error:
+            raise InvalidProblem(f"problem: {cls.__name__} raises {described(error)}") from error
 
     def __str__(self) -> str:
         return ",".join(f"{name}={value}" for name, value in self.as_dict().items())

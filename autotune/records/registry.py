@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import sys
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from autotune.errors import InvalidInput
+from autotune.records.asking import described
 from autotune.records.identity import digest_bytes
 from autotune.records.kernel import Kernel
+from autotune.records.problem import Problem
 
 GROUP = "autotune.kernels"
 
@@ -25,13 +28,38 @@ def load_kernel(reference: str) -> Kernel:
     A file is executed, as any Python program is: name only files that you trust.
 
     Raises:
-        InvalidInput: No such kernel, file or class.
+        InvalidInput: No such kernel, file or class, or one that fails as it is loaded.
     """
     path, separator, class_name = reference.rpartition(":")
     kernel_class = _from_file(Path(path), class_name) if separator else _installed(reference)
     if not (isinstance(kernel_class, type) and issubclass(kernel_class, Kernel)):
         raise InvalidInput(f"kernel {reference!r} is not a subclass of autotune.records.Kernel")
-    return kernel_class()
+    try:
+        kernel: Kernel = kernel_class()
+    except Exception as error:
+        raise InvalidInput(f"kernel {reference!r} cannot be made: {described(error)}") from error
+    _check_statements(kernel, reference)
+    return kernel
+
+
+def _check_statements(kernel: Kernel, reference: str) -> None:
+    """Refuse a class whose attributes are not what every reader of them relies on."""
+    name = getattr(kernel, "name", None)
+    if not (isinstance(name, str) and name and name.isprintable() and name == name.strip()):
+        raise InvalidInput(f"kernel {reference!r}: name must be a printable word, not {name!r}")
+    problem_type = getattr(kernel, "problem_type", None)
+    if not (isinstance(problem_type, type) and issubclass(problem_type, Problem)):
+        raise InvalidInput(
+            f"kernel {reference!r}: problem_type must be a subclass of autotune.records.Problem, "
+            f"not {problem_type!r}"
+        )
+    fields = [field.name for field in dataclasses.fields(problem_type)]
+    unknown = [field for field in kernel.scaled_fields if field not in fields]
+    if unknown:
+        raise InvalidInput(
+            f"kernel {reference!r}: scaled_fields names {unknown[0]!r}; a problem has "
+            f"{', '.join(fields) or 'no fields'}"
+        )
 
 
 def _installed(name: str) -> object:
@@ -41,7 +69,10 @@ def _installed(name: str) -> object:
             f"no kernel named {name!r}; installed: {', '.join(points) or 'none'}",
             hint="to use a file, write path/to/file.py:ClassName",
         )
-    return points[name].load()
+    try:
+        return points[name].load()
+    except Exception as error:
+        raise InvalidInput(f"kernel {name!r} cannot be loaded: {described(error)}") from error
 
 
 def _from_file(path: Path, class_name: str) -> object:
@@ -56,8 +87,11 @@ def _from_file(path: Path, class_name: str) -> object:
         sys.modules[module_name] = module  # dataclasses look their module up while it loads
         try:
             spec.loader.exec_module(module)
-        except BaseException:
+        except BaseException as error:
             del sys.modules[module_name]
+            if isinstance(error, Exception | SystemExit):
+                why = f"kernel file {str(path)!r} cannot be loaded: {described(error)}"
+                raise InvalidInput(why) from error
             raise
     kernel_class = getattr(sys.modules[module_name], class_name, None)
     if kernel_class is None:

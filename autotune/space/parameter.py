@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from autotune.records import Value
+from autotune.errors import AutotuneError, InvalidInput
+from autotune.records import Config, Value, described
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,25 @@ class Constraint:
             object.__setattr__(self, "uses", tuple(inspect.signature(self.broken).parameters))
 
     def reason(self, values: Mapping[str, Value]) -> str | None:
-        """Return why ``values``, which may hold more than it uses, break this rule, or None."""
-        return self.broken(**{name: values[name] for name in self.uses})
+        """Return why ``values``, which may hold more than it uses, break this rule, or None.
+
+        Raises:
+            InvalidInput: The rule's own code raises, or answers with neither words nor None.
+        """
+        used = {name: values[name] for name in self.uses}
+        try:
+            reason = self.broken(**used)
+        except AutotuneError:
+            raise
+        except Exception as error:
+            why = f"constraint {self.name!r} for {Config(used)} raises {described(error)}"
+            raise InvalidInput(why) from error
+        if reason is not None and not isinstance(reason, str):
+            raise InvalidInput(
+                f"constraint {self.name!r} for {Config(used)} returns {reason!r}: it must return "
+                "why the rule is broken, in words, or None if it is kept"
+            )
+        return reason
 
     def only_where(self, parameter: str, among: Collection[Value]) -> Constraint:
         """Return this rule for configs whose ``parameter`` is one of ``among``; others keep it."""
