@@ -16,7 +16,7 @@ import pytest
 
 from autotune.cli import main
 
-TROUBLED = f"{Path(__file__).with_name('troubled.py')}:Troubled"
+FAULTY = f"{Path(__file__).parents[1] / 'kernels' / 'faulty_matmul.py'}:FaultyMatmul"
 COMMAND = (sys.executable, "-m", "autotune")
 
 
@@ -100,11 +100,11 @@ def start(here: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 
 @pytest.fixture
-def troubled(here: Path) -> Callable[..., Path]:
-    """Write a study of a kernel that has the troubles that ``space`` allows."""
+def faulty(here: Path) -> Callable[..., Path]:
+    """Write a study of a kernel that has the faults that ``space`` allows."""
 
     def write(space: str, *, trials: int = 200) -> Path:
-        text = study_text(name="troubled", kernel=TROUBLED, trials=trials, space=space)
+        text = study_text(name="faulty", kernel=FAULTY, trials=trials, space=space)
         path = here / "study.toml"
         path.write_text(text)
         return path

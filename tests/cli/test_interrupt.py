@@ -67,13 +67,13 @@ def database(monkeypatch, tmp_path):
     return path
 
 
-def test_while_a_compiler_runs(start, troubled, mark, database, tmp_path):
+def test_while_a_compiler_runs(start, faulty, mark, database, tmp_path):
     compiler, began = tmp_path / "cxx", tmp_path / "began"
     compiler.write_text(
-        f'#!/bin/sh\ncase "$*" in *troubled.cpp*) touch {began}; sleep 60; esac\nexec c++ "$@"\n'
+        f'#!/bin/sh\ncase "$*" in *faulty*) touch {began}; sleep 60; esac\nexec c++ "$@"\n'
     )
     compiler.chmod(0o755)
-    study = troubled('trouble = ["none"]\ntwin = [0, 1, 2]')
+    study = faulty('fault = ["none"]\ntwin = [0, 1, 2]')
     process = start("tune", study, "--device", "host", CXX=str(compiler), **mark)
     _until(began.exists, process)
     _ends(process)
@@ -82,17 +82,17 @@ def test_while_a_compiler_runs(start, troubled, mark, database, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_while_a_candidate_hangs(start, shell, troubled, mark, database, tmp_path, number):
+def test_while_a_candidate_hangs(start, shell, faulty, mark, database, tmp_path, number):
     hangs = tmp_path / "hangs"
-    study = troubled('trouble = ["none", "hang"]\ntwin = [0, 1]', trials=4)
-    process = start("tune", study, "--device", "host", TROUBLED_HANGS=str(hangs), **mark)
+    study = faulty('fault = ["none", "hang"]\ntwin = [0, 1]', trials=4)
+    process = start("tune", study, "--device", "host", FAULTY_HANGS=str(hangs), **mark)
     _until(hangs.exists, process)
     _ends(process, number)
     assert _left_behind(mark["AUTOTUNE_TEST_MARK"]) == []
     kept = _rows(database)
     assert kept >= 1
     words = ("--trials", kept + 1, "--time-budget", "1m", "--format", "json")
-    text = study.read_text().replace('"hang"', '"wrong"')
+    text = study.read_text().replace('"hang"', '"half_of_k"')
     study.write_text(text)
     resumed = shell("tune", study, "--device", "host", *words)
     assert resumed.code == 0
@@ -100,8 +100,8 @@ def test_while_a_candidate_hangs(start, shell, troubled, mark, database, tmp_pat
     assert _rows(database) == kept + 1
 
 
-def test_while_the_database_is_busy(start, shell, troubled, mark, database):
-    study = troubled('trouble = ["none"]')
+def test_while_the_database_is_busy(start, shell, faulty, mark, database):
+    study = faulty('fault = ["none"]')
     process = start("tune", study, "--device", "host", **mark)
     _until(lambda: _rows(database) >= 2, process)
     with sqlite3.connect(database, isolation_level=None) as other:
@@ -120,8 +120,8 @@ def test_while_the_database_is_busy(start, shell, troubled, mark, database):
     assert sorted(row["number"] for row in rows) == list(range(kept + 3))
 
 
-def test_killed_at_once_nothing_that_was_finished_is_lost(start, shell, troubled, mark, database):
-    study = troubled('trouble = ["none"]', trials=12)
+def test_killed_at_once_nothing_that_was_finished_is_lost(start, shell, faulty, mark, database):
+    study = faulty('fault = ["none"]', trials=12)
     process = start("tune", study, "--device", "host", **mark)
     _until(lambda: _rows(database) >= 4, process)
     process.kill()

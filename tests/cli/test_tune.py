@@ -67,8 +67,8 @@ def test_quiet_leaves_results_only(autotune, copied):
     assert "m=48,n=32,k=16" in ended.out
 
 
-def test_a_space_that_is_used_up_ends_cleanly(shell, troubled):
-    study = troubled('trouble = ["none"]\ntwin = [0, 1, 2]')
+def test_a_space_that_is_used_up_ends_cleanly(shell, faulty):
+    study = faulty('fault = ["none"]\ntwin = [0, 1, 2]')
     ended = shell("tune", study, "--device", "host")
     assert ended.code == 0
     assert "space exhausted: 3 trials in this run, 3 in all" in ended.err
@@ -76,8 +76,8 @@ def test_a_space_that_is_used_up_ends_cleanly(shell, troubled):
     assert "already finished" in again.err
 
 
-def test_failures_are_counted_kept_and_shown(shell, troubled):
-    study = troubled('trouble = ["none", "refuse", "wrong"]\ntwin = [0]')
+def test_failures_are_counted_kept_and_shown(shell, faulty):
+    study = faulty('fault = ["none", "compile_error", "half_of_k"]\ntwin = [0]')
     ended = shell("tune", study, "--device", "host", "--format", "json")
     assert ended.code == 0
     assert json.loads(ended.out)["problems"][0]["statuses"] == {
@@ -86,19 +86,19 @@ def test_failures_are_counted_kept_and_shown(shell, troubled):
         "incorrect": 1,
     }
     shown = shell("query", "failures")
-    assert "this configuration refuses to compile" in shown.out
-    assert "trouble=refuse twin=0" in shown.out
+    assert "this configuration must not compile" in shown.out
+    assert "fault=compile_error twin=0" in shown.out
 
 
-def test_nothing_right_exits_with_3_and_writes_no_table(shell, troubled, here):
-    ended = shell("tune", troubled('trouble = ["wrong"]\ntwin = [0, 1]'), "--device", "host")
+def test_nothing_right_exits_with_3_and_writes_no_table(shell, faulty, here):
+    ended = shell("tune", faulty('fault = ["half_of_k"]\ntwin = [0, 1]'), "--device", "host")
     assert ended.code == 3
     assert "no configuration gave a right result for m=48,n=32,k=16" in ended.err
     assert not (here / "table.json").exists()
 
 
-def test_a_broken_toolchain_stops_before_the_first_trial(shell, troubled, here):
-    study = troubled('trouble = ["none"]')
+def test_a_broken_toolchain_stops_before_the_first_trial(shell, faulty, here):
+    study = faulty('fault = ["none"]')
     ended = shell("tune", study, "--device", "host", CXX="/no/such/compiler")
     assert ended.code == 1
     assert "error: the C++ compiler '/no/such/compiler' cannot be started" in ended.err
@@ -106,21 +106,21 @@ def test_a_broken_toolchain_stops_before_the_first_trial(shell, troubled, here):
     assert not (here / "table.json").exists()
 
 
-def test_a_missing_header_is_named_before_the_first_trial(shell, troubled, tmp_path):
+def test_a_missing_header_is_named_before_the_first_trial(shell, faulty, tmp_path):
     compiler = tmp_path / "cxx"
     compiler.write_text('#!/bin/sh\nexec c++ -nostdinc -nostdinc++ "$@"\n')
     compiler.chmod(0o755)
-    ended = shell("tune", troubled('trouble = ["none"]'), "--device", "host", CXX=str(compiler))
+    ended = shell("tune", faulty('fault = ["none"]'), "--device", "host", CXX=str(compiler))
     assert ended.code == 1
     assert "cannot find the header <cstddef>" in ended.err
     assert shell("query", "trials").err == "no trial matches\n"
 
 
-def test_candidates_that_all_fail_alike_stop_the_study(shell, troubled, here):
-    ended = shell("tune", troubled('trouble = ["refuse"]'), "--device", "host")
+def test_candidates_that_all_fail_alike_stop_the_study(shell, faulty, here):
+    ended = shell("tune", faulty('fault = ["compile_error"]'), "--device", "host")
     assert ended.code == 1
     assert "all ended as compile_error" in ended.err
-    assert "refuses to compile" in ended.err
+    assert "must not compile" in ended.err
     assert not (here / "table.json").exists()
 
 

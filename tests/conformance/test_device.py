@@ -14,9 +14,7 @@ from autotune.store import Context, Store
 
 ROOM = Path(__file__).parent.parent / "device"
 sys.path.insert(0, str(ROOM))
-from driving import BRISK, FAULTY, candidate, outcome  # noqa: E402 - found by the line above
-
-SCALE = f"{ROOM / 'scale_kernel.py'}:Scale"
+from driving import BRISK, FAULTY, SCALE, candidate, outcome  # noqa: E402 - found by the line above
 
 
 class Subject:

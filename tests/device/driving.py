@@ -6,11 +6,12 @@ from pathlib import Path
 
 from autotune.records import Candidate, Config, Failure, Outcome, Policy, load_kernel
 
-HERE = Path(__file__).parent
+KERNELS = Path(__file__).parents[1] / "kernels"
 BRISK = Policy(
     warmup_ms=0.1, min_samples=3, max_samples=5, budget_ms=1.0, sample_us=100.0, cache="hot"
 )
-FAULTY = f"{HERE / 'faulty_matmul.py'}:FaultyMatmul"
+FAULTY = f"{KERNELS / 'faulty_matmul.py'}:FaultyMatmul"
+SCALE = f"{KERNELS / 'scale.py'}:Scale"
 
 
 def candidate(device, *, ref=FAULTY, problem=None, **values):

@@ -7,14 +7,13 @@ import time
 from pathlib import Path
 
 import pytest
-from driving import BRISK, candidate, outcome
+from driving import BRISK, SCALE, candidate, outcome
 
 from autotune.device import open_device
 from autotune.records import Limits, Status
 
 pytestmark = pytest.mark.gpu
 
-SCALE = f"{Path(__file__).with_name('scale_kernel.py')}:Scale"
 RUN_LIMIT_S = 2.0
 THREADS = (32, 64, 128, 256, 512, 1024)
 BAD = {

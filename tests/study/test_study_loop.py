@@ -13,8 +13,9 @@ from autotune.records import QUICK, Limits, Status, load_kernel
 from autotune.store import Store
 from autotune.study import Reason, Silent, StudySpec, run_study
 
-FAULTY = f"{Path(__file__).parents[1] / 'device' / 'faulty_matmul.py'}:FaultyMatmul"
-GOOD = {"fault": ["none"]}
+FAULTY = f"{Path(__file__).parents[1] / 'kernels' / 'faulty_matmul.py'}:FaultyMatmul"
+TWINS = {"twin": [0, 1, 2]}
+GOOD = {"fault": ["none"], **TWINS}
 
 
 class Counting(Silent):
@@ -54,6 +55,7 @@ def spec(**changes):
         sampler="random",
         trials=3,
         policy=QUICK,
+        space=TWINS,
     )
     return dataclasses.replace(base, **changes)
 
@@ -130,8 +132,7 @@ def test_another_policy_is_another_result(device, store):
 
 
 def test_the_first_dozen_failing_alike_end_the_study(device, store):
-    kernel_ref = f"{Path(__file__).with_name('hopeless.py')}:Hopeless"
-    hopeless = spec(kernel_ref=kernel_ref, kernel=load_kernel(kernel_ref), trials=100)
+    hopeless = spec(space={"fault": ["compile_error"]}, trials=100)
     with pytest.raises(ToolchainBroken, match=r"first 12 candidates all ended as compile_error"):
         run_study(hopeless, device=device, store=store)
     assert len(rows(store)) == 12
@@ -148,7 +149,7 @@ def test_an_empty_problem_is_refused_before_any_work(device, store):
     empty = kernel.problem_type.parse({"m": 0, "n": 8, "k": 8})
     with pytest.raises(InvalidInput, match="there is nothing to tune"):
         run_study(
-            spec(kernel_ref="host_matmul", kernel=kernel, problems=(empty,)),
+            spec(kernel_ref="host_matmul", kernel=kernel, space={}, problems=(empty,)),
             device=device,
             store=store,
         )

@@ -20,7 +20,7 @@ from autotune.records import (
 from autotune.store import Context, Store
 from autotune.toolchain import source_digest
 
-KERNEL_REF = f"{Path(__file__).with_name('scale_kernel.py')}:Scale"
+KERNEL_REF = f"{Path(__file__).parents[1] / 'kernels' / 'scale.py'}:WideScale"
 H200 = DeviceIdentity(
     kind="cuda",
     name="NVIDIA H200",
@@ -43,10 +43,10 @@ class Book:
         self.store = store
         self._numbers = count()
         kernel = load_kernel(KERNEL_REF)
-        problem = kernel.problem_type(n=1)
+        problem = kernel.problem_type(count=1)
         config = kernel.default(problem, H200.target)
         self.context = Context(
-            kernel="scale",
+            kernel="wide_scale",
             kernel_ref=KERNEL_REF,
             source_digest=source_digest(kernel.unit(problem, config, H200.target)),
             problem=problem,
@@ -55,16 +55,16 @@ class Book:
             policy=STANDARD,
         )
 
-    def add(self, n, *, width, block=128, ns=1000.0, study="s", status=Status.OK, **changes):
+    def add(self, count, *, width, threads=128, ns=1000.0, study="s", status=Status.OK, **changes):
         """Record one trial of one study and return it as stored."""
         samples, verified = changes.pop("samples", (ns,) * 5), changes.pop("verified", True)
-        problem = type(self.context.problem)(n=n, dtype=changes.pop("dtype", "fp32"))
+        problem = type(self.context.problem)(count=count, dtype=changes.pop("dtype", "fp32"))
         context = dataclasses.replace(self.context, problem=problem, **changes)
         measured = Measurement(samples_ns=samples) if status is Status.OK else None
         trial = Trial(
             number=next(self._numbers),
             problem_key=problem.key,
-            config=Config(width=width, block=block),
+            config=Config(width=width, threads=threads),
             status=status,
             measurement=measured,
             verified=verified,

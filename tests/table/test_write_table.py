@@ -25,7 +25,7 @@ def export(book):
 def test_what_is_written_is_read_back(export, tmp_path):
     path = tmp_path / "table.json"
     write_table(export, path)
-    assert Table.load(path).lookup(n=16, dtype="fp32").source == "exact"
+    assert Table.load(path).lookup(count=16, dtype="fp32").source == "exact"
     text = path.read_text()
     assert text == json.dumps(json.loads(text), indent=2, sort_keys=True) + "\n"
     assert not list(tmp_path.glob(".table*"))

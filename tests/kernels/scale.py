@@ -1,4 +1,4 @@
-"""A CUDA kernel that doubles a vector, with a knob that breaks it in one way."""
+"""CUDA kernels that double a vector: one that can be broken, one that serves multiples."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.records import (
+    Condition,
     Config,
     Cost,
     Kernel,
@@ -16,7 +17,7 @@ from autotune.records import (
     SourceUnit,
     Tolerance,
 )
-from autotune.space import Parameter, Space
+from autotune.space import Constraint, Parameter, Space
 
 FAULTS = "none half out_of_bounds misaligned trap hang overrun waver spoil_input"
 
@@ -24,11 +25,15 @@ FAULTS = "none half out_of_bounds misaligned trap hang overrun waver spoil_input
 @dataclass(frozen=True)
 class ScaleProblem(Problem):
     count: int
+    dtype: str = "fp32"
 
 
 class Scale(Kernel):
+    """Has a knob that breaks it in one way."""
+
     name = "scale"
     problem_type = ScaleProblem
+    scaled_fields = ("count",)
 
     def space(self, problem, target):
         return Space(
@@ -45,8 +50,8 @@ class Scale(Kernel):
     def unit(self, problem, config, target):
         return SourceUnit(
             language="cuda",
-            main=Path(__file__).with_name("scale.cu"),
-            header=f"constexpr Fault FAULT = Fault::{config['fault']};\n",
+            main=Path(__file__).with_suffix(".cu"),
+            header=f"constexpr Fault FAULT = Fault::{config.get('fault', 'none')};\n",
             entry="scale",
         )
 
@@ -55,14 +60,14 @@ class Scale(Kernel):
         return Launch(
             grid=(-(-problem.count // threads), 1, 1),
             block=(threads, 1, 1),
-            shared_bytes=config["shared_bytes"] or 4 * threads,
+            shared_bytes=config.get("shared_bytes") or 4 * threads,
             arguments=("x", "y", Scalar(dtype="int32", value=problem.count)),
         )
 
     def operands(self, problem):
         return (
-            Operand(name="x", dtype="fp32", shape=(problem.count,)),
-            Operand(name="y", dtype="fp32", shape=(problem.count,), output=True),
+            Operand(name="x", dtype=problem.dtype, shape=(problem.count,)),
+            Operand(name="y", dtype=problem.dtype, shape=(problem.count,), output=True),
         )
 
     def reference(self, problem, inputs, xp):
@@ -73,3 +78,25 @@ class Scale(Kernel):
 
     def cost(self, problem):
         return Cost(flop=problem.count, bytes=8 * problem.count)
+
+
+class WideScale(Scale):
+    """Would take ``width`` elements at a time, so that a config serves multiples of its width."""
+
+    name = "wide_scale"
+
+    def space(self, problem, target):
+        def divides(width):
+            return f"{width} does not divide {problem.count}" if problem.count % width else None
+
+        return Space(
+            (Parameter("width", (1, 2, 4, 8)), Parameter("threads", (64, 128, 256))),
+            (Constraint("divides", divides),),
+        )
+
+    def default(self, problem, target):
+        return Config(width=4 if problem.count % 4 == 0 else 1, threads=128)
+
+    def conditions(self, problem, config):
+        width = config["width"]
+        return (Condition(field="count", multiple_of=width),) if width > 1 else ()

@@ -1,4 +1,4 @@
-"""The shipped C++ product with a knob that breaks it in one way."""
+"""The shipped C++ product with a knob that breaks it; ``twin`` makes more configs of a kind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from autotune.records import Config, SourceUnit, load_kernel
 from autotune.space import Parameter, Space
 
-HERE = Path(__file__).parent
+SOURCE = Path(__file__).with_suffix(".cpp")
 FAULTS = (
     "none compile_error half_of_k nan nothing overrun underrun spoil_input waver segfault hang exit"
 )
@@ -18,7 +18,10 @@ class FaultyMatmul(type(load_kernel("host_matmul"))):
 
     def space(self, problem, target):
         return Space(
-            (Parameter("fault", tuple(FAULTS.split()), ordered=False), Parameter("twin", (0, 1, 2)))
+            (
+                Parameter("fault", tuple(FAULTS.split()), ordered=False),
+                Parameter("twin", tuple(range(40))),
+            )
         )
 
     def default(self, problem, target):
@@ -27,7 +30,7 @@ class FaultyMatmul(type(load_kernel("host_matmul"))):
     def unit(self, problem, config, target):
         return SourceUnit(
             language="c++",
-            main=HERE / "faulty.cpp",
+            main=SOURCE,
             header=f"constexpr Fault FAULT = Fault::{config['fault']};\n"
             f"constexpr int TWIN = {config['twin']};\n",
             entry="matmul",

@@ -1,6 +1,7 @@
 // C = A * B, right unless FAULT says otherwise.
 #include <cmath>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 
 enum class Fault {
@@ -31,6 +32,8 @@ extern "C" void matmul(float* a, const float* b, float* c, int m, int n, int k) 
     if (FAULT == Fault::waver && calls % 2 == 0) c[0] = std::nextafter(c[0], 1e9f);
     if (FAULT == Fault::segfault) std::raise(SIGSEGV);
     if (FAULT == Fault::exit) std::exit(3);
-    if (FAULT == Fault::hang)
+    if (FAULT == Fault::hang) {
+        if (const char* file = std::getenv("FAULTY_HANGS")) std::fclose(std::fopen(file, "w"));
         for (volatile int spin = 0;; spin = spin + 1) {}
+    }
 }

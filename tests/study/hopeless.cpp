@@ -1,2 +1,0 @@
-#include "config.h"
-#error "no compiler can build this"
