@@ -22,7 +22,13 @@ from autotune.records import (
     Status,
     Toolchain,
 )
-from autotune.toolchain import BinaryStore, CompilePool, Compiler, source_digest
+from autotune.toolchain import (
+    BinaryStore,
+    CompilePool,
+    Compiler,
+    require_headers,
+    source_digest,
+)
 from autotune.toolchain.pool import usable_cpus
 
 # More would compile faster than one device measures, and each candidate that is asked ahead is
@@ -84,6 +90,12 @@ class LiveDevice:
             )
         self._compiler.preflight(arch=self.identity.target.arch)
 
+    def rehearse(self, candidate: Candidate) -> None:
+        """Build ``candidate`` and raise if a header that it needs is missing."""
+        built = self.build(candidate).result()
+        if isinstance(built, Failure):
+            require_headers(self._compiler, candidate.unit(), built)
+
     def source_digest(self, candidate: Candidate) -> str:
         """Return a digest of the kernel's source with every header that it includes."""
         return source_digest(candidate.unit())
@@ -100,12 +112,20 @@ class LiveDevice:
             self._pool = CompilePool(
                 self._compiler, self._store, arch=arch, limit_s=limit_s, workers=_compilers()
             )
-        return self._pool.submit(candidate.unit())
+        try:
+            unit = candidate.unit()
+        except InvalidInput as error:
+            return _failed(Status.COMPILE_ERROR, error)
+        return self._pool.submit(unit)
 
     def measure(self, candidate: Candidate, binary: Binary, policy: Policy) -> Outcome:
         """Verify and time ``candidate`` in the lane; wait while another study uses the device."""
         resources = binary.resources
-        reason = slow(resources) or misfit(resources, candidate.launch(), candidate.target)
+        try:
+            launch = candidate.launch()
+        except InvalidInput as error:
+            return Outcome(status=Status.RUNTIME_ERROR, message=error.message)
+        reason = slow(resources) or misfit(resources, launch, candidate.target)
         if reason is not None:
             return Outcome(status=Status.RESOURCES, message=reason)
         self._lock.acquire()
@@ -125,6 +145,12 @@ class LiveDevice:
         finally:
             self._lane.close()
             self._lock.release()
+
+
+def _failed(status: Status, error: InvalidInput) -> Future[Binary | Failure]:
+    answer: Future[Binary | Failure] = Future()
+    answer.set_result(Failure(status=status, message=error.message))
+    return answer
 
 
 def _compilers() -> int:

@@ -57,6 +57,15 @@ class Device(Protocol):
             InvalidInput: The kernel's language is not one that this device runs.
         """
 
+    def rehearse(self, candidate: Candidate) -> None:
+        """Build ``candidate``, the one to start with, as far as it takes to know its headers.
+
+        Any other fault of it is no concern of this check.
+
+        Raises:
+            ToolchainBroken: A system header is missing; the message names it.
+        """
+
     def source_digest(self, candidate: Candidate) -> str:
         """Return a digest of the kernel's source with every header that it includes.
 

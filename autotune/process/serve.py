@@ -22,7 +22,7 @@ def serve(pipe_fd: int, owner_pid: int) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with, args=(owner_pid,), daemon=True).start()
-    pipe = Connection(pipe_fd)
+    pipe = _OwnPipe(pipe_fd)
     try:
         make_handler, arguments = pipe.recv()
         handler = make_handler(*arguments)
@@ -35,6 +35,20 @@ def serve(pipe_fd: int, owner_pid: int) -> None:
         with contextlib.suppress(OSError):
             pipe.send((None, traceback.format_exc()))
         raise SystemExit(1) from None
+
+
+class _OwnPipe(Connection):
+    """A pipe that ends whatever copy of this process a handler has forked and let return."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(descriptor)
+        self._pid = os.getpid()
+
+    def send(self, answer: object) -> None:
+        """Send ``answer``, unless the owner would take it for this process's own."""
+        if os.getpid() != self._pid:
+            os._exit(1)
+        super().send(answer)
 
 
 def _die_with(owner_pid: int) -> None:

@@ -128,8 +128,11 @@ class Worker:
                 self.close()
                 return TimedOut(limit_s)
             answer, error = self._pipe.recv()
-        except (EOFError, BrokenPipeError, ConnectionResetError):
+        except (EOFError, OSError):
             return self._buried()
+        except Exception as error:  # noqa: BLE001 - other hands wrote to the pipe: anything may come
+            self.close()
+            return Died(f"it answered with what cannot be read: {error}")
         if error is not None:
             self.close()
             return Died(error)

@@ -14,6 +14,9 @@ from autotune.records import PRESETS, Kernel, Limits, Policy, Problem, load_kern
 from autotune.search import SAMPLERS
 from autotune.study.spec import StudySpec
 
+MOST_S = 366 * 86_400.0  # a limit above this is a slip, and no clock takes it
+MOST_COUNT = 1_000_000
+
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)")
 _UNIT_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -22,12 +25,13 @@ def parse_duration_s(text: str) -> float:
     """Return the seconds in ``90s``, ``5m``, ``1.5h`` or ``250ms``.
 
     Raises:
-        ValueError: The text is not such a duration, or it is zero.
+        ValueError: The text is not such a duration, or it is zero or above a year.
     """
     match = _DURATION.fullmatch(text.strip())
-    if match is None or float(match[1]) == 0:
-        raise ValueError(f"{text!r} is not a duration such as 90s, 5m or 1h")
-    return float(match[1]) * _UNIT_S[match[2]]
+    seconds = 0.0 if match is None else float(match[1]) * _UNIT_S[match[2]]
+    if not 0.0 < seconds <= MOST_S:
+        raise ValueError(f"{text[:40]!r} is not a duration such as 90s, 5m or 1h")
+    return seconds
 
 
 def _duration_s(value: Any) -> float:
@@ -42,34 +46,40 @@ def _sampler(value: Any) -> str:
     return str(value)
 
 
+def _name(value: Any) -> Any:
+    if isinstance(value, str) and not (value.isprintable() and value == value.strip()):
+        raise ValueError(f"{value[:40]!r} must be printable, without blanks at its ends")
+    return value
+
+
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class _Search(_Section):
     sampler: Annotated[str, BeforeValidator(_sampler)] = "tpe"
-    trials: int = Field(default=200, ge=1)
+    trials: int = Field(default=200, ge=1, le=MOST_COUNT)
     time_budget: Annotated[float, BeforeValidator(_duration_s)] | None = None
     seed: int = Field(default=0, ge=0, lt=2**32)
 
 
 class _Policy(_Section):
     preset: str = "standard"
-    warmup_ms: float | None = Field(default=None, ge=0)
-    min_samples: int | None = Field(default=None, ge=1)
-    max_samples: int | None = Field(default=None, ge=1)
-    budget_ms: float | None = Field(default=None, gt=0)
-    sample_us: float | None = Field(default=None, gt=0)
+    warmup_ms: float | None = Field(default=None, ge=0, le=MOST_S * 1e3)
+    min_samples: int | None = Field(default=None, ge=1, le=MOST_COUNT)
+    max_samples: int | None = Field(default=None, ge=1, le=MOST_COUNT)
+    budget_ms: float | None = Field(default=None, gt=0, le=MOST_S * 1e3)
+    sample_us: float | None = Field(default=None, gt=0, le=MOST_S * 1e6)
     cache: str | None = Field(default=None, pattern="^(cold|hot)$")
     verify: bool | None = None
-    draws: int | None = Field(default=None, ge=1)
-    repeats: int | None = Field(default=None, ge=0)
-    seed: int | None = Field(default=None, ge=0)
+    draws: int | None = Field(default=None, ge=1, le=MOST_COUNT)
+    repeats: int | None = Field(default=None, ge=0, le=MOST_COUNT)
+    seed: int | None = Field(default=None, ge=0, lt=2**32)
 
 
 class _Limits(_Section):
-    compile_s: float = Field(default=60.0, gt=0)
-    run_s: float = Field(default=30.0, gt=0)
+    compile_s: float = Field(default=60.0, gt=0, le=MOST_S)
+    run_s: float = Field(default=30.0, gt=0, le=MOST_S)
 
 
 class _Problems(BaseModel):
@@ -80,11 +90,11 @@ class _Problems(BaseModel):
 
 
 class _Export(_Section):
-    table: str
+    table: str = Field(min_length=1)
 
 
 class _Study(_Section):
-    name: str = Field(min_length=1, max_length=200)
+    name: Annotated[str, BeforeValidator(_name)] = Field(min_length=1, max_length=200)
     kernel: str = Field(min_length=1)
     search: _Search = _Search()
     policy: _Policy = _Policy()
@@ -129,7 +139,9 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InvalidInput(f"study file {str(path)!r} does not exist") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except RecursionError:
+        raise InvalidInput(f"{path}: not a readable TOML file: nested too deeply") from None
+    except (OSError, ValueError) as error:  # TOML's own error is one, as is a number of a page
         raise InvalidInput(f"{path}: not a readable TOML file: {error}") from None
 
 
@@ -165,6 +177,8 @@ def _siblings(location: tuple[int | str, ...]) -> list[str]:
 
 def _resolved(kernel: str, folder: Path) -> str:
     file, separator, class_name = kernel.rpartition(":")
+    if "\0" in file:
+        raise InvalidInput(f"kernel: {kernel!r} is not the name of a file")
     return f"{(folder / file).resolve()}:{class_name}" if separator else kernel
 
 
@@ -188,6 +202,7 @@ def _problems(study: _Study, kernel: Kernel) -> tuple[Problem, ...]:
         shared = study.problems.model_extra or {}
         for i, shape in enumerate(study.problems.shapes):
             where = f"problems.shapes[{i}]"
+            _refuse_twice(kernel, shared, where)
             found.append(_parsed(kernel, {**shared, **_extents(kernel, shape, where)}, where))
     if not found:
         raise InvalidInput("no problem: give [problems] with shapes, or [[problem]] tables")
@@ -199,6 +214,12 @@ def _extents(kernel: Kernel, shape: list[int], where: str) -> dict[str, int]:
     if len(shape) != len(names):
         raise InvalidInput(f"{where}: {shape} must hold {len(names)} numbers: {', '.join(names)}")
     return dict(zip(names, shape, strict=True))
+
+
+def _refuse_twice(kernel: Kernel, shared: dict[str, Any], where: str) -> None:
+    for name in shared:
+        if name in kernel.scaled_fields:
+            raise InvalidInput(f"problems.{name}: {where} gives {name} already")
 
 
 def _parsed(kernel: Kernel, fields: dict[str, Any], where: str) -> Problem:

@@ -19,6 +19,7 @@ from autotune.records import (
     Problem,
     Status,
     Trial,
+    ask,
 )
 from autotune.search import Searcher, make_searcher
 from autotune.space import Space
@@ -38,8 +39,9 @@ def run_study(
     caller owns ``device`` and ``store`` and closes both, also after an interrupt.
 
     Raises:
-        InvalidInput: The device cannot run this kernel, or the study names what is not there.
-        NoValidConfig: The space has no valid config for a problem.
+        InvalidInput: The device cannot run this kernel, the study names what is not there, or
+            the kernel's own code fails; nothing is then written.
+        NoValidConfig: The space has no valid config for a problem; nothing is then written.
         ToolchainBroken: The compiler cannot be used, or every first candidate failed alike.
         StoreError: A row could not be written; earlier rows are safe.
     """
@@ -47,13 +49,16 @@ def run_study(
     started = time.monotonic()
     deadline = None if spec.time_budget_s is None else started + spec.time_budget_s
     device.preflight(spec.kernel)
+    questions = [_Question(spec, problem, device) for problem in spec.problems]
+    for question in questions[:1]:
+        device.rehearse(question.default)
     study_id = store.begin_study(
         spec.name, spec=spec.as_dict(), sampler=spec.sampler, seed=spec.seed
     )
     observer.started(spec, device)
     reports = []
-    for problem in spec.problems:
-        search = _ProblemSearch(spec, problem, device=device, store=store, study_id=study_id)
+    for question in questions:
+        search = _ProblemSearch(question, store=store, study_id=study_id)
         reports.append(search.run(observer, deadline))
         observer.problem_finished(reports[-1])
     return StudyReport(
@@ -70,21 +75,77 @@ class _Pending:
     build: Future[Binary | Failure]
 
 
+class _Question:
+    """One problem of a study, asked of one device: checked, and nothing recorded yet.
+
+    Its valid configs are not kept: all problems of a study are checked before the first search.
+    """
+
+    def __init__(self, spec: StudySpec, problem: Problem, device: Device) -> None:
+        self.spec = spec
+        self.problem = problem
+        self.device = device
+        self.policy = device.policy(spec.policy)
+        target = device.identity.target
+        space = ask(spec.kernel, "space", problem, target, gives=Space)
+        self.space = space.restricted(spec.space)
+        config = ask(spec.kernel, "default", problem, target, gives=Config)
+        self.default = self.candidate(config)
+        if self.default.launch().empty:
+            raise InvalidInput(f"problem {problem} is empty: there is nothing to tune")
+        self.context = self._make_context()
+        self._offered = device.offers(spec.kernel, problem)
+        if next(self.valid(), None) is None:
+            raise NoValidConfig(self._why_none())
+
+    def valid(self) -> Iterator[Config]:
+        """Yield every config that keeps the rules and that the device can answer for."""
+        return (c for c in self.space if self._offered is None or c.key in self._offered)
+
+    def candidate(self, config: Config) -> Candidate:
+        """Return what is built and measured of ``config``."""
+        return Candidate(
+            kernel_ref=self.spec.kernel_ref,
+            problem=self.problem,
+            config=config,
+            target=self.device.identity.target,
+            kernel=self.spec.kernel,
+        )
+
+    def _make_context(self) -> Context:
+        return Context(
+            kernel=self.spec.kernel.name,
+            kernel_ref=self.spec.kernel_ref,
+            source_digest=self.device.source_digest(self.default),
+            problem=self.problem,
+            device=self.device.identity,
+            toolchain=self.device.toolchain,
+            policy=self.policy,
+            replayed_from=self.device.name if self.device.replays else "",
+        )
+
+    def _why_none(self) -> str:
+        where = f"{self.spec.kernel.name} {self.problem} on {self.device.name}"
+        none = f"no valid configuration for {where}"
+        if self._offered is not None:
+            return f"{none}: none of its {len(self._offered)} is in the space"
+        census = self.space.census()
+        removed = ", ".join(f"{name} removed {count}" for name, count in census.removed.items())
+        return f"{none}: of {census.total}, {removed}"
+
+
 class _ProblemSearch:
     """The search for one problem of one study."""
 
-    def __init__(
-        self, spec: StudySpec, problem: Problem, *, device: Device, store: Store, study_id: int
-    ) -> None:
-        self._spec = spec
-        self._problem = problem
-        self._device = device
+    def __init__(self, question: _Question, *, store: Store, study_id: int) -> None:
+        self._question = question
+        self._spec = question.spec
+        self._problem = question.problem
+        self._device = question.device
         self._store = store
         self._study_id = study_id
-        self._policy = device.policy(spec.policy)
-        self._context = self._make_context()
-        self._valid = self._valid_configs()
-        history = store.trials(study_id, self._context)
+        self._valid = list(question.valid())
+        history = store.trials(study_id, question.context)
         known = {config.key for config in self._valid}
         self._trials = [trial for trial in history if trial.config.key in known]
         self._next_number = max((trial.number for trial in history), default=-1) + 1
@@ -129,14 +190,14 @@ class _ProblemSearch:
             config = next(configs, None)
             if config is None:
                 return
-            candidate = self._candidate(config)
+            candidate = self._question.candidate(config)
             pending.append(_Pending(candidate, self._device.build(candidate)))
 
     def _configs(self, searcher: Searcher) -> Iterator[Config]:
         """Yield the kernel's default first, as the yardstick, then what the search asks."""
         self._searcher = searcher
         tried = {trial.config.key for trial in self._trials}
-        default = self._default()
+        default = self._question.default.config
         first = default.key not in tried and default in self._valid
         if first:
             yield default
@@ -150,9 +211,9 @@ class _ProblemSearch:
         if isinstance(built, Failure):
             outcome = Outcome.of(built)
         else:
-            outcome = self._device.measure(pending.candidate, built, self._policy)
+            outcome = self._device.measure(pending.candidate, built, self._question.policy)
         trial = self._trial(pending.candidate.config, built, outcome, began)
-        trial = self._store.record(self._study_id, self._context, trial)
+        trial = self._store.record(self._study_id, self._question.context, trial)
         self._next_number += 1
         self._trials.append(trial)
         self._searcher.tell(trial.config, trial.status, trial.median_ns)
@@ -174,77 +235,32 @@ class _ProblemSearch:
             binary_key=binary.key if binary else "",
             compile_ns=binary.compile_ns if binary and not binary.cached else 0,
             device_ns=time.perf_counter_ns() - began_ns,
-            verified=self._policy.verify and outcome.status is Status.OK,
+            verified=self._question.policy.verify and outcome.status is Status.OK,
         )
 
     def _refuse_a_broken_machine(self) -> None:
-        if len(self._trials) != SAME_FAILURES:
+        if len(self._trials) < SAME_FAILURES:
             return
         first = self._trials[0]
         if first.status is Status.OK:
             return
         if all((t.status, t.message) == (first.status, first.message) for t in self._trials):
             raise ToolchainBroken(
-                f"the first {SAME_FAILURES} candidates all ended as {first.status}: "
+                f"the first {len(self._trials)} candidates all ended as {first.status}: "
                 f"{first.message.strip().splitlines()[0] if first.message else 'no message'}",
                 hint="autotune doctor; autotune query failures shows each row",
             )
 
     def _make_searcher(self) -> Searcher:
         searcher = make_searcher(
-            self._spec.sampler, space=self._space, valid=self._valid, seed=self._spec.seed
+            self._spec.sampler, space=self._question.space, valid=self._valid, seed=self._spec.seed
         )
         for trial in self._trials:
             searcher.tell(trial.config, trial.status, trial.median_ns)
         return searcher
 
-    def _valid_configs(self) -> list[Config]:
-        self._space: Space = self._spec.kernel.space(
-            self._problem, self._device.identity.target
-        ).restricted(self._spec.space)
-        offered = self._device.offers(self._spec.kernel, self._problem)
-        valid = [c for c in self._space if offered is None or c.key in offered]
-        if not valid:
-            raise NoValidConfig(self._why_none(offered))
-        return valid
-
-    def _why_none(self, offered: frozenset[str] | None) -> str:
-        where = f"{self._spec.kernel.name} {self._problem} on {self._device.name}"
-        if offered is not None:
-            return f"no valid configuration for {where}: none of its {len(offered)} is in the space"
-        census = self._space.census()
-        removed = ", ".join(f"{name} removed {count}" for name, count in census.removed.items())
-        return f"no valid configuration for {where}: of {census.total}, {removed}"
-
-    def _default(self) -> Config:
-        return self._spec.kernel.default(self._problem, self._device.identity.target)
-
-    def _candidate(self, config: Config) -> Candidate:
-        return Candidate(
-            kernel_ref=self._spec.kernel_ref,
-            problem=self._problem,
-            config=config,
-            target=self._device.identity.target,
-            kernel=self._spec.kernel,
-        )
-
-    def _make_context(self) -> Context:
-        default = self._candidate(self._default())
-        if default.launch().empty:
-            raise InvalidInput(f"problem {self._problem} is empty: there is nothing to tune")
-        return Context(
-            kernel=self._spec.kernel.name,
-            kernel_ref=self._spec.kernel_ref,
-            source_digest=self._device.source_digest(default),
-            problem=self._problem,
-            device=self._device.identity,
-            toolchain=self._device.toolchain,
-            policy=self._policy,
-            replayed_from=self._device.name if self._device.replays else "",
-        )
-
     def _report(self, ran: int, reason: Reason) -> ProblemReport:
-        default = self._default()
+        default = self._question.default.config
         return ProblemReport(
             problem=self._problem,
             reason=reason,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autotune.toolchain.build import compile_now
-from autotune.toolchain.compiler import Compiled, Compiler
+from autotune.toolchain.compiler import Compiled, Compiler, require_headers
 from autotune.toolchain.host import HostCompiler
 from autotune.toolchain.nvrtc import Nvrtc
 from autotune.toolchain.pool import CompilePool
@@ -19,5 +19,6 @@ __all__ = [
     "Nvrtc",
     "Recipe",
     "compile_now",
+    "require_headers",
     "source_digest",
 ]

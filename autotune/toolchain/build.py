@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from autotune.errors import AutotuneError, InvalidInput
+from autotune.errors import AutotuneError, InvalidInput, ToolchainBroken
 from autotune.records import Binary, Failure, SourceUnit, Status, digest
 from autotune.toolchain.compiler import Compiled, Compiler, compile_error
 from autotune.toolchain.recipe import Recipe
@@ -14,23 +15,55 @@ from autotune.toolchain.store import BinaryStore
 
 ATTEMPTS = 3
 
+# What no source can be blamed for: the machine has run out of something.
+_EXHAUSTED = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS)
+_DISK_FULL = ("No space left on device", "Disk quota exceeded")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """A ``ToolchainBroken`` as a value, to be raised in the process that asked."""
+
+    message: str
+    hint: str
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timed:
     """What a compiler answered, and the time that it took, in ns."""
 
-    outcome: Compiled | Failure
+    outcome: Compiled | Failure | Broken
     compile_ns: int
 
 
 def timed_compile(compiler: Compiler, unit: SourceUnit, arch: str) -> Timed:
     """Compile ``unit`` once, in this process."""
     started = time.perf_counter_ns()
+    outcome = _outcome(compiler, unit, arch)
+    return Timed(outcome=outcome, compile_ns=time.perf_counter_ns() - started)
+
+
+def _outcome(compiler: Compiler, unit: SourceUnit, arch: str) -> Compiled | Failure | Broken:
     try:
         outcome = compiler.compile(unit, arch)
+    except ToolchainBroken as error:
+        return Broken(message=error.message, hint=error.hint)
     except (InvalidInput, OSError) as error:  # a source vanished or became unkeyable
-        outcome = refused(error)
-    return Timed(outcome=outcome, compile_ns=time.perf_counter_ns() - started)
+        if isinstance(error, OSError) and error.errno in _EXHAUSTED:
+            return _exhausted(str(error))
+        return refused(error)
+    if isinstance(outcome, Failure):
+        full = (line for line in outcome.message.splitlines() if line.endswith(_DISK_FULL))
+        if (line := next(full, None)) is not None:
+            return _exhausted(line)
+    return outcome
+
+
+def _exhausted(why: str) -> Broken:
+    return Broken(
+        message=f"the compiler cannot work: {why}",
+        hint="free some space, or set TMPDIR to a folder that has it",
+    )
 
 
 def refused(error: Exception) -> Failure:
@@ -60,6 +93,9 @@ def build(
 
     A source that is edited while it is compiled would put an image under the key of another
     text, or fail half written, so that the files are read again afterwards.
+
+    Raises:
+        ToolchainBroken: The compiler cannot work on this machine, or the store not be written.
     """
     for _ in range(ATTEMPTS):
         try:
@@ -68,6 +104,8 @@ def build(
             if stored is not None:
                 return stored
             made = compile_once()
+            if isinstance(made.outcome, Broken):
+                raise ToolchainBroken(made.outcome.message, made.outcome.hint)
             if recipe.ingredients() != made_of:
                 continue
             if isinstance(made.outcome, Failure):

@@ -62,6 +62,10 @@ class Compiler(Protocol):
         """How the names of its images end: ``.cubin`` or ``.so``."""
 
     @property
+    def hint(self) -> str:
+        """What to do where it, or a header of its own, is missing."""
+
+    @property
     def toolchain(self) -> Toolchain:
         """Which compiler it is, and every version that its output depends on.
 
@@ -79,10 +83,8 @@ class Compiler(Protocol):
     def system_headers(self, sources: Sources) -> Mapping[str, str]:
         """Return a digest for each ``<...>`` header whose text ``toolchain`` does not pin."""
 
-    def preflight(self, unit: SourceUnit | None = None, arch: str = "") -> None:
-        """Compile a tiny unit for real and, if one is given, ``unit``.
-
-        A fault of ``unit`` itself is no concern of this check, a missing system header is.
+    def preflight(self, arch: str = "") -> None:
+        """Compile a tiny unit for real.
 
         Raises:
             ToolchainBroken: The compiler or a header is missing; the message names it.
@@ -126,36 +128,35 @@ def no_entry(unit: SourceUnit) -> Failure:
     )
 
 
-def run_preflight(
-    compiler: Compiler, probe: str, arch: str, unit: SourceUnit | None, *, hint: str
-) -> None:
-    """Compile ``probe``, a source text that uses ``VALUE`` of its config, and then ``unit``.
+def run_preflight(compiler: Compiler, probe: str, arch: str) -> None:
+    """Compile ``probe``, a source text that uses ``VALUE`` of its config.
 
     Raises:
-        ToolchainBroken: The probe does not compile, or a system header is missing.
+        ToolchainBroken: It does not compile.
     """
     with TemporaryDirectory(prefix="autotune-") as folder:
         main = Path(folder) / f"probe{'.cu' if compiler.language == 'cuda' else '.cpp'}"
         main.write_text(probe)
         header = "constexpr int VALUE = 1;\n"
         tiny = SourceUnit(language=compiler.language, main=main, header=header, entry="probe")
-        _check(compiler, tiny, arch, hint=hint)
-    if unit is not None:
-        _check(compiler, unit, arch, hint=hint, only_headers=True)
+        outcome = compiler.compile(tiny, arch)
+        if isinstance(outcome, Failure):
+            require_headers(compiler, tiny, outcome)
+            why = f"{compiler.toolchain.compiler} cannot compile a tiny program: {outcome.message}"
+            raise ToolchainBroken(why, hint=compiler.hint)
 
 
-def _check(
-    compiler: Compiler, unit: SourceUnit, arch: str, *, hint: str, only_headers: bool = False
-) -> None:
-    outcome = compiler.compile(unit, arch)
-    if not isinstance(outcome, Failure):
-        return
-    name = compiler.toolchain.compiler
-    missing = _MISSING_HEADER.search(outcome.message)
+def require_headers(compiler: Compiler, unit: SourceUnit, failure: Failure) -> None:
+    """Raise if ``unit`` failed for want of a header; any other fault of it is its own.
+
+    Raises:
+        ToolchainBroken: A header is missing; the message names it.
+    """
+    missing = _MISSING_HEADER.search(failure.message)
     if missing is not None:
         header = next(filter(None, missing.groups()))
         raise ToolchainBroken(
-            f"{name} cannot find the header <{header}> that {unit.main} needs", hint=hint
+            f"{compiler.toolchain.compiler} cannot find the header <{header}> that {unit.main} "
+            "needs",
+            hint=compiler.hint,
         )
-    if not only_headers:
-        raise ToolchainBroken(f"{name} cannot compile a tiny program: {outcome.message}", hint=hint)

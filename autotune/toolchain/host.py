@@ -25,6 +25,7 @@ from autotune.toolchain.compiler import (
 )
 from autotune.toolchain.sources import Sources, own_dirs, scan
 
+LOG_BYTES = 1 << 20
 CANDIDATES = ("c++", "g++", "clang++")
 HINT = "install g++ or clang++, or set CXX to a C++ compiler"
 PROBE = (
@@ -58,6 +59,7 @@ class HostCompiler:
 
     language: ClassVar[str] = "c++"
     suffix: ClassVar[str] = ".so"
+    hint: ClassVar[str] = HINT
     command: tuple[str, ...] = field(default_factory=_default_command)
 
     @property
@@ -77,9 +79,9 @@ class HostCompiler:
         del sources
         return {}
 
-    def preflight(self, unit: SourceUnit | None = None, arch: str = "") -> None:
-        """Compile a tiny library and, if one is given, ``unit``."""
-        run_preflight(self, PROBE, arch or platform.machine(), unit, hint=HINT)
+    def preflight(self, arch: str = "") -> None:
+        """Compile a tiny library."""
+        run_preflight(self, PROBE, arch or platform.machine())
 
     def compile(self, unit: SourceUnit, arch: str) -> Compiled | Failure:
         """Compile ``unit`` to a shared library; ``arch`` is this machine's."""
@@ -136,18 +138,20 @@ def _run(command: list[str], folder: Path) -> tuple[int, str]:
         raise ToolchainBroken("there is no C++ compiler on this machine", hint=HINT)
     environment = {k: v for k, v in os.environ.items() if k not in _HIDDEN_INPUTS}
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             command,
             cwd=folder,
             env={**environment, "LC_ALL": "C"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            check=False,
         )
     except OSError as error:
         why = f"the C++ compiler '{command[0]}' cannot be started: {error.strerror}"
         raise ToolchainBroken(why, hint=HINT) from error
-    return done.returncode, done.stdout
+    with process:
+        assert process.stdout is not None
+        log = process.stdout.read(LOG_BYTES)
+        while process.stdout.read(LOG_BYTES):  # a compiler may say far more than anyone reads
+            pass
+    return process.returncode, log.decode(errors="replace")

@@ -40,6 +40,7 @@ class Nvrtc:
 
     language: ClassVar[str] = "cuda"
     suffix: ClassVar[str] = ".cubin"
+    hint: ClassVar[str] = HINT
 
     @property
     def toolchain(self) -> Toolchain:
@@ -62,9 +63,9 @@ class Nvrtc:
         """Return digests of the toolkit's headers: their version is not NVRTC's."""
         return header_digests(sources.system)
 
-    def preflight(self, unit: SourceUnit | None = None, arch: str = "") -> None:
-        """Compile a tiny kernel and, if one is given, ``unit``."""
-        run_preflight(self, PROBE, arch or PROBE_ARCH, unit, hint=HINT)
+    def preflight(self, arch: str = "") -> None:
+        """Compile a tiny kernel."""
+        run_preflight(self, PROBE, arch or PROBE_ARCH)
 
     def compile(self, unit: SourceUnit, arch: str) -> Compiled | Failure:
         """Compile ``unit`` to a cubin for ``arch``, such as ``sm_90a``."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from autotune.errors import InvalidInput
+from autotune.errors import InvalidInput, ToolchainBroken
 from autotune.process import Died, TimedOut, Worker
 from autotune.records import Binary, Failure, SourceUnit, Status, digest
 from autotune.toolchain.build import Timed, build, refused, timed_compile
@@ -60,7 +60,7 @@ class CompilePool:
         self._lock = threading.Lock()
         self._closing = False
         # Compilers that are killed leave temporary files: they lie here, and go at the end.
-        self._scratch = tempfile.TemporaryDirectory(prefix="autotune-")
+        self._scratch = _scratch_folder()
         count = workers if workers is not None else usable_cpus()
         self._workers = [
             Worker(serve_compiles, compiler, arch, self._scratch.name) for _ in range(count)
@@ -77,7 +77,7 @@ class CompilePool:
 
         Equal units that are under way share one future. A future that is cut short by
         ``close`` raises ``CancelledError``; it raises ``ToolchainBroken`` only if the store
-        cannot be written.
+        cannot be written or no compiler could work on this machine.
 
         Raises:
             ToolchainBroken: There is no compiler.
@@ -152,6 +152,8 @@ class CompilePool:
 
     def _compile(self, worker: Worker, unit: SourceUnit) -> Timed:
         answer = worker.call(unit, self._limit_s)
+        if isinstance(answer, Died) and not self._closing:  # perhaps killed from outside
+            answer = worker.call(unit, self._limit_s)
         if isinstance(answer, TimedOut):
             message = f"the compiler did not finish within {answer.limit_s:g} s"
             return _failed(Status.COMPILE_TIMEOUT, message)
@@ -160,6 +162,17 @@ class CompilePool:
             return _failed(Status.COMPILE_ERROR, message[:MESSAGE_CHARS])
         assert isinstance(answer, Timed)
         return answer
+
+
+def _scratch_folder() -> tempfile.TemporaryDirectory[str]:
+    try:
+        # What dies only now may still write there, and that must not be the last word.
+        return tempfile.TemporaryDirectory(prefix="autotune-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise ToolchainBroken(
+            f"there is no folder for temporary files: {error.strerror}",
+            hint="set TMPDIR to a folder that you can write",
+        ) from error
 
 
 def usable_cpus() -> int:

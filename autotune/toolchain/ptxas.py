@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from autotune.records import Resources
+
+MOST_WARNINGS = 32  # each is kept with every row
 
 _SECTION = re.compile(
     r"ptxas info\s*: (?:Compiling entry function|Function properties for) '?(\S+)"
@@ -46,7 +49,7 @@ def read_resources(log: str, entry: str) -> Resources:
         registers=registers,
         spill_bytes=spilled,
         static_shared_bytes=shared,
-        warnings=tuple(_warnings(log.splitlines())),
+        warnings=tuple(islice(_warnings(log.splitlines()), MOST_WARNINGS)),
     )
 
 

@@ -26,6 +26,7 @@ from autotune.toolchain.compiler import Compiled
 
 META_VERSION = 1
 ORPHAN_AGE_S = 3600.0
+LOG_CHARS = 1 << 16  # every look at an entry reads it
 _META = "meta.json"
 _UNFINISHED = "unfinished"
 
@@ -147,7 +148,7 @@ def _meta(
         "entry": made_of["entry"],
         "resources": asdict(compiled.resources),
         "compile_ns": compile_ns,
-        "log": compiled.log,
+        "log": compiled.log[:LOG_CHARS],
         "made_of": made_of,
     }
 

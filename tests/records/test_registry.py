@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from autotune.errors import InvalidInput
-from autotune.records import Config, Kernel, installed_kernels, load_kernel
+from autotune.errors import InvalidInput, InvalidProblem
+from autotune.records import Config, Kernel, ask, installed_kernels, load_kernel
 
 KERNEL_FILE = """
 from dataclasses import dataclass
@@ -100,8 +100,57 @@ def test_a_file_that_fails_to_load_leaves_no_half_module_behind(tmp_path):
     path = tmp_path / "broken.py"
     path.write_text("import this_module_does_not_exist\n")
     before = set(sys.modules)
-    with pytest.raises(ModuleNotFoundError):
+    with pytest.raises(InvalidInput, match=r"No module named 'this_module.*broken\.py, line 1"):
         load_kernel(f"{path}:Scale")
     assert not {name for name in set(sys.modules) - before if "autotune_kernel_" in name}
     path.write_text(KERNEL_FILE)
     assert load_kernel(f"{path}:Scale").name == "scale"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("raise SystemExit(7)", "cannot be loaded: SystemExit: 7"),
+        ("1 / 0", r"cannot be loaded: ZeroDivisionError: division by zero .*odd\.py, line 1"),
+        ("def f(:", r"cannot be loaded: SyntaxError: .*odd\.py, line 1"),
+        (
+            "class Scale(Scale, ABC):\n    @abstractmethod\n    def more(self): ...",
+            "cannot be made",
+        ),
+        ("Scale.__init__ = lambda self: {}[0]", "cannot be made: KeyError: 0"),
+        ("Scale.name = 'two\\nlines'", "name must be a printable word"),
+        ("Scale.name = ''", "name must be a printable word"),
+        ("Scale.name = 7", "name must be a printable word, not 7"),
+        ("del Scale.name", "name must be a printable word, not None"),
+        ("Scale.problem_type = dict", "problem_type must be a subclass of"),
+        ("Scale.scaled_fields = ('m',)", "scaled_fields names 'm'; a problem has n"),
+    ],
+)
+def test_a_kernel_that_fails_as_it_is_loaded_says_how(tmp_path, text, words):
+    path = tmp_path / "odd.py"
+    own = "from abc import ABC, abstractmethod\n" + KERNEL_FILE
+    path.write_text(text if text[0] in "r1" or "(:" in text else own + text + "\n")
+    with pytest.raises(InvalidInput, match=words) as caught:
+        load_kernel(f"{path}:Scale")
+    assert "\n" not in caught.value.message
+
+
+def test_what_a_kernel_raises_names_the_question_and_the_line(kernel_file):
+    kernel = load_kernel(f"{kernel_file}:Scale")
+    problem = kernel.problem_type.parse({"n": 8})
+    with pytest.raises(InvalidInput, match=r"'scale': cost\(\) for n=8 returns Cost, not Config"):
+        ask(kernel, "cost", problem, gives=Config)
+    words = r"cost\(\) for 8 raises AttributeError: .*no attribute 'n' \(.*scale\.py, line 4\d\)"
+    with pytest.raises(InvalidInput, match=words):
+        ask(kernel, "cost", 8, gives=Config)
+
+
+def test_a_problem_whose_check_fails_is_refused_in_one_line(kernel_file):
+    kernel_file.write_text(
+        KERNEL_FILE.replace(
+            "    n: int\n", "    n: int\n\n    def validate(self):\n        1 / self.n\n"
+        )
+    )
+    kernel = load_kernel(f"{kernel_file}:Scale")
+    with pytest.raises(InvalidProblem, match="Length raises ZeroDivisionError"):
+        kernel.problem_type.parse({"n": 0})

@@ -163,3 +163,15 @@ def test_a_rule_is_asked_once_for_each_combination_that_it_uses():
 def test_a_space_that_makes_no_sense_is_refused_when_it_is_built(build):
     with pytest.raises(ValueError, match=r"tile|never|share a name"):
         build()
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (lambda tile: None if 64 % (tile - 32) else "no", "tile=32 raises ZeroDivisionError"),
+        (lambda tile: tile > 32, "returns False: it must return why the rule is broken"),
+    ],
+)
+def test_a_rule_that_cannot_be_asked_is_refused_by_name(rule, words):
+    with pytest.raises(InvalidInput, match=f"constraint 'odd' for {words}|constraint .*{words}"):
+        list(Space((TILE,), (Constraint("odd", rule),)))

@@ -6,7 +6,7 @@ import pytest
 
 from autotune.errors import InvalidInput, ToolchainBroken
 from autotune.records import Binary, Failure
-from autotune.toolchain import HostCompiler, compile_now
+from autotune.toolchain import HostCompiler, compile_now, require_headers
 
 
 def test_a_library_is_built_with_the_config_it_was_given(host_unit, host_arch, store):
@@ -47,10 +47,11 @@ def test_preflight_names_the_standard_header_that_is_missing():
         compiler.preflight()
 
 
-def test_preflight_names_the_missing_header_of_a_unit(host_unit, host_arch, library):
+def test_the_missing_header_of_a_unit_is_named(host_unit, host_arch, library):
     unit = host_unit("#include <no_such_library.h>\n" + library)
+    failure = HostCompiler().compile(unit, host_arch)
     with pytest.raises(ToolchainBroken, match=r"<no_such_library\.h> that .*main\.cpp needs"):
-        HostCompiler().preflight(unit, host_arch)
+        require_headers(HostCompiler(), unit, failure)
 
 
 def test_code_for_another_machine_is_a_failure(host_unit):

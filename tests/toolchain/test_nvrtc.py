@@ -10,7 +10,16 @@ import pytest
 
 from autotune.errors import InvalidInput, ToolchainBroken
 from autotune.records import Failure
-from autotune.toolchain import Compiled, Nvrtc, Recipe, compile_now, headers, nvrtc, source_digest
+from autotune.toolchain import (
+    Compiled,
+    Nvrtc,
+    Recipe,
+    compile_now,
+    headers,
+    nvrtc,
+    require_headers,
+    source_digest,
+)
 
 WGMMA = """
 extern "C" __global__ void k(unsigned long long a, unsigned long long b, float *o) {
@@ -91,16 +100,18 @@ def test_a_source_finds_the_toolkits_headers(cuda_unit, kernel):
 
 
 @pytest.mark.usefixtures("no_cuda_headers")
-def test_preflight_names_the_toolkit_header_that_is_missing(cuda_unit, kernel):
+def test_the_toolkit_header_that_is_missing_is_named(cuda_unit, kernel):
     unit = cuda_unit("#include <cuda_bf16.h>\n" + kernel)
     Nvrtc().preflight()
+    failure = Nvrtc().compile(unit, "sm_90a")
     with pytest.raises(ToolchainBroken, match=r"cannot find the header <cuda_bf16\.h>") as caught:
-        Nvrtc().preflight(unit, "sm_90a")
+        require_headers(Nvrtc(), unit, failure)
     assert "pip install" in caught.value.hint
 
 
-def test_preflight_leaves_a_candidates_own_fault_to_the_candidate(cuda_unit, kernel):
-    Nvrtc().preflight(cuda_unit("static_assert(sizeof(int) == 8);\n" + kernel), "sm_90a")
+def test_any_other_fault_is_the_candidates_own(cuda_unit, kernel):
+    unit = cuda_unit("static_assert(sizeof(int) == 8);\n" + kernel)
+    require_headers(Nvrtc(), unit, Nvrtc().compile(unit, "sm_90a"))
 
 
 def test_a_machine_without_nvrtc_says_what_to_install(tmp_path):
