@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autotune.device.backend import Backend, Verdict
+from autotune.device.backend import Backend, Program, Verdict
 from autotune.device.messages import Identify, Job, Measure, Refused, Reply
 from autotune.errors import AutotuneError
 from autotune.records import (
@@ -22,7 +22,7 @@ from autotune.records import (
     Status,
     load_kernel,
 )
-from autotune.timing import set_count, time_launches
+from autotune.timing import Timing, set_count, time_launches
 from autotune.verify import Arrays, Verifier, stored_dtype
 
 Answer = DeviceIdentity | Refused | Reply | None
@@ -62,6 +62,10 @@ class _Setup:
             )
             self._sets = [self._copy(operands) for _ in range(count)]
         return self._sets
+
+    def discard_sets(self) -> None:
+        """Copy the operands anew for the next candidate: this one may have written to them."""
+        self._sets = []
 
     def _copy(self, operands: Sequence[Operand]) -> Arrays:
         inputs = self.verifier.inputs
@@ -125,8 +129,7 @@ class _Bench:
         failure = setup.verifier.check(program.run)
         if failure is not None:
             return Outcome.of(failure)
-        stopwatch = program.stopwatch(setup.sets)
-        timing = time_launches(stopwatch, setup.job.policy, sets=len(setup.sets))
+        timing = self._time(setup, program)
         if isinstance(timing, Failure):
             return Outcome.of(timing)
         now = self._backend.telemetry()
@@ -138,6 +141,18 @@ class _Bench:
             temperature_c=now.temperature_c,
         )
         return Outcome(status=Status.OK, measurement=measurement)
+
+    def _time(self, setup: _Setup, program: Program) -> Timing | Failure:
+        first = setup.sets[0]
+        setup.verifier.poison(first)
+        stopwatch = program.stopwatch(setup.sets)
+        timing = time_launches(stopwatch, setup.job.policy, sets=len(setup.sets))
+        if isinstance(timing, Failure):
+            return timing
+        failure = setup.verifier.confirm(program.run, first)
+        if failure is not None:
+            setup.discard_sets()
+        return failure or timing
 
     def _forget(self) -> None:
         self._setup = None

@@ -43,7 +43,7 @@ class Lane:
         Raises:
             DeviceUnavailable: There is no such device.
         """
-        answer = self._worker.call(Identify(), IDENTIFY_LIMIT_S)
+        answer = self._call_twice(Identify(), IDENTIFY_LIMIT_S)
         if isinstance(answer, DeviceIdentity):
             return answer
         if isinstance(answer, Refused):
@@ -81,14 +81,18 @@ class Lane:
         return answer
 
     def _prepare(self, job: Job) -> Reply | None:
-        answer = self._worker.call(job, PREPARE_LIMIT_S)
-        if isinstance(answer, Died):  # perhaps long ago, and of an earlier candidate
-            answer = self._worker.call(job, PREPARE_LIMIT_S)
+        answer = self._call_twice(job, PREPARE_LIMIT_S)
         if answer is None or isinstance(answer, Reply):
             return answer
         if isinstance(answer, Refused):
             raise InvalidInput(answer.message, answer.hint)
         raise DeviceUnavailable(f"inputs and reference were not made: {_last_line(answer)}")
+
+    def _call_twice(self, request: Identify | Job, limit_s: float) -> Any:
+        answer = self._worker.call(request, limit_s)
+        if isinstance(answer, Died):  # perhaps long ago, and of an earlier candidate
+            answer = self._worker.call(request, limit_s)
+        return answer
 
     def _outcome(self, answer: Reply | TimedOut | Died) -> Outcome:
         match answer:

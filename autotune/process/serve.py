@@ -22,6 +22,7 @@ def serve(pipe_fd: int, owner_pid: int) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with, args=(owner_pid,), daemon=True).start()
+    os.set_inheritable(pipe_fd, False)  # else what a handler starts would keep it open
     pipe = _OwnPipe(pipe_fd)
     try:
         make_handler, arguments = pipe.recv()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import tempfile
 import threading
 import time
@@ -23,6 +24,7 @@ from autotune.toolchain.store import BinaryStore
 
 CLOSE_S = 4.0
 _POLL_S = 0.02
+_KILLED = re.compile(r"Killed signal terminated program|unable to execute command: Killed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,8 +153,8 @@ class CompilePool:
             future.set_result(outcome)
 
     def _compile(self, worker: Worker, unit: SourceUnit) -> Timed:
-        answer = worker.call(unit, self._limit_s)
-        if isinstance(answer, Died) and not self._closing:  # perhaps killed from outside
+        answer: Timed | TimedOut | Died = worker.call(unit, self._limit_s)
+        if _was_killed(answer) and not self._closing:  # by another hand, or for want of memory
             answer = worker.call(unit, self._limit_s)
         if isinstance(answer, TimedOut):
             message = f"the compiler did not finish within {answer.limit_s:g} s"
@@ -188,6 +190,12 @@ def serve_compiles(compiler: Compiler, arch: str, scratch: str) -> Callable[[Sou
     tempfile.tempdir = os.environ["TMPDIR"] = scratch
     _ = compiler.toolchain  # loads it, so that no candidate's time limit pays for that
     return lambda unit: timed_compile(compiler, unit, arch)
+
+
+def _was_killed(answer: Timed | TimedOut | Died) -> bool:
+    if isinstance(answer, Timed) and isinstance(answer.outcome, Failure):
+        return _KILLED.search(answer.outcome.message) is not None
+    return isinstance(answer, Died)
 
 
 def _failed(status: Status, message: str) -> Timed:

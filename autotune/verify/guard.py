@@ -16,6 +16,12 @@ NAN_BYTE = 0xFF  # all ones are a NaN in every float dtype
 INT_BYTE = 0xA5  # far outside what the integer inputs can give
 
 
+def poison(array: Any, operand: Operand) -> None:
+    """Fill an output with NaN, or with integers that no right candidate writes."""
+    byte = NAN_BYTE if is_float(operand.dtype) else INT_BYTE
+    array.reshape(-1).view(np.uint8)[...] = byte
+
+
 class GuardedOutput:
     """One output between two bands that no kernel may touch.
 
@@ -28,9 +34,8 @@ class GuardedOutput:
     """
 
     def __init__(self, operand: Operand, xp: Any) -> None:
-        self._name = operand.name
+        self._operand = operand
         self._xp = xp
-        self._poison = NAN_BYTE if is_float(operand.dtype) else INT_BYTE
         dtype = stored_dtype(operand.dtype)
         body_bytes = math.prod(operand.shape) * dtype.itemsize
         self._raw = xp.empty(2 * GUARD_BYTES + body_bytes, dtype=np.uint8)
@@ -40,7 +45,7 @@ class GuardedOutput:
     def poison(self) -> None:
         """Fill the output with NaN and both bands with their pattern."""
         self._raw[:GUARD_BYTES] = GUARD_BYTE
-        self._raw[GUARD_BYTES : self._end] = self._poison
+        poison(self.array, self._operand)
         self._raw[self._end :] = GUARD_BYTE
 
     def overrun(self) -> str | None:
@@ -50,7 +55,7 @@ class GuardedOutput:
         for band, where in ((before, "before"), (after, "past the end of")):
             if self._xp.any(band):
                 count, near = int(band.sum()), int(self._xp.argmax(band)) + 1
-                return f"wrote {count} bytes {where} output {self._name}, {near} from it"
+                return f"wrote {count} bytes {where} output {self._operand.name}, {near} from it"
         return None
 
     def overrun_by_hand(self) -> None:

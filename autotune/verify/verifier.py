@@ -11,7 +11,7 @@ from autotune.records import Failure, Kernel, Policy, Problem, Status
 from autotune.verify.case import Arrays, Case, draw_cases
 from autotune.verify.compare import differing_elements, wrong_elements
 from autotune.verify.dtypes import encode
-from autotune.verify.guard import GuardedOutput
+from autotune.verify.guard import GuardedOutput, poison
 
 
 class Verifier:
@@ -59,6 +59,29 @@ class Verifier:
             return Failure(status=Status.INCORRECT, message="it wrote to its inputs or beyond")
         return failure
 
+    def poison(self, arrays: Arrays) -> None:
+        """Fill the outputs among ``arrays``, which timing is about to use, with what is wrong."""
+        if self._policy.verify:
+            for operand in self._operands:
+                poison(arrays[operand.name], operand)
+
+    def confirm(self, run: Callable[[Arrays], None], timed: Arrays) -> Failure | None:
+        """Say what is wrong with a candidate after it was timed, or None.
+
+        One that stops to work after so many launches, or that works only while it is checked,
+        is as fast as it likes.
+
+        Args:
+            run: Launches once on arrays by operand name, and returns when they are written.
+            timed: Arrays with the random inputs that were poisoned before timing.
+        """
+        if not self._policy.verify:
+            return None
+        why = self._wrong(self._cases[-1], timed) or self._fault(self._cases[0], run)
+        if not self.intact():
+            why = "it wrote to its inputs or beyond"
+        return Failure(status=Status.INCORRECT, message=f"as it was timed: {why}") if why else None
+
     def _rehearse(self, kernel: Kernel, problem: Problem) -> None:
         """Check the rounded reference as if a candidate had written it.
 
@@ -97,10 +120,15 @@ class Verifier:
 
     def _fault(self, case: Case, run: Callable[[Arrays], None]) -> str | None:
         self._run_poisoned(case, run)
+        for output in self._outputs.values():
+            if (why := output.overrun()) is not None:
+                return f"{why} ({case.name} inputs)"
+        return self._wrong(case, {name: output.array for name, output in self._outputs.items()})
+
+    def _wrong(self, case: Case, arrays: Arrays) -> str | None:
         for operand in self._operands:
-            output = self._outputs[operand.name]
-            why = output.overrun() or wrong_elements(
-                output.array,
+            why = wrong_elements(
+                arrays[operand.name],
                 case.expected[operand.name],
                 operand,
                 tolerance=case.tolerance,

@@ -219,3 +219,39 @@ def test_an_empty_sum_must_be_written_as_zeros():
     problem = ProductProblem(k=0)
     assert check(right, problem=problem) is None
     assert "35 of 35" in check(lambda _arrays: None, problem=problem).message
+
+
+def timed_outputs(verifier, run):
+    arrays = {**verifier.inputs, "c": np.zeros((5, 7), np.uint16)}
+    verifier.poison(arrays)
+    run(arrays)
+    return arrays
+
+
+def test_what_was_timed_is_confirmed():
+    verifier = Verifier(Product(), PROBLEM, POLICY, np)
+    assert verifier.confirm(right, timed_outputs(verifier, right)) is None
+
+
+def test_a_candidate_that_wrote_nothing_while_it_was_timed_is_incorrect():
+    verifier = Verifier(Product(), PROBLEM, POLICY, np)
+    failure = verifier.confirm(right, timed_outputs(verifier, lambda _arrays: None))
+    assert failure.status is Status.INCORRECT
+    assert "as it was timed: 35 of 35 elements of c are wrong" in failure.message
+
+
+def test_a_candidate_that_remembers_its_last_answer_is_incorrect():
+    verifier = Verifier(Product(), PROBLEM, POLICY, np)
+    timed = timed_outputs(verifier, right)
+
+    def remembered(arrays):
+        arrays["c"][...] = timed["c"]
+
+    assert "(integers inputs)" in verifier.confirm(remembered, timed).message
+
+
+def test_without_verification_nothing_is_confirmed():
+    verifier = Verifier(Product(), PROBLEM, Policy(verify=False), np)
+    arrays = timed_outputs(verifier, lambda _arrays: None)
+    assert not arrays["c"].any()
+    assert verifier.confirm(lambda _arrays: pytest.fail("it ran"), arrays) is None
