@@ -7,12 +7,7 @@ from typing import Any
 
 import click
 
-from autotune.cli.options import (
-    ProblemFields,
-    db_option,
-    format_option,
-    verbosity,
-)
+from autotune.cli.options import ProblemFields, db_option, format_option, verbosity
 
 
 @click.group()

@@ -11,6 +11,7 @@ import click
 
 from autotune.cli.options import Duration, db_option, format_option, is_quiet, verbosity
 from autotune.errors import InvalidInput, NoValidConfig
+from autotune.search import SAMPLERS
 
 if TYPE_CHECKING:
     from autotune.device.protocol import Device
@@ -33,7 +34,12 @@ if TYPE_CHECKING:
 )
 @click.option("--time-budget", "time_budget_s", type=Duration(), help="Such as 90s, 5m or 1h.")
 @click.option("--seed", type=click.IntRange(min=0, max=2**32 - 1), help="Seed of the search.")
-@click.option("--sampler", metavar="NAME", help="tpe, random, exhaustive or local.")
+@click.option(
+    "--sampler",
+    type=click.Choice(tuple(SAMPLERS)),
+    metavar="NAME",
+    help=f"How configs are chosen: {', '.join(SAMPLERS)}.",
+)
 @click.option(
     "--export", type=click.Path(path_type=Path), metavar="PATH", help="Write the table there."
 )
@@ -47,7 +53,8 @@ def tune(study: Path, device: str, url: str | None, layout: str, **changes: Any)
     """
     from autotune.study import load_study
 
-    spec = _overruled(load_study(study), changes)
+    given = {name: value for name, value in changes.items() if value is not None}
+    spec = dataclasses.replace(load_study(study), **given)
     try:
         _run(spec, device, url, layout)
     except InvalidInput as error:
@@ -55,17 +62,6 @@ def tune(study: Path, device: str, url: str | None, layout: str, **changes: Any)
     except KeyboardInterrupt:
         kept = "interrupted: every finished trial is kept; run the same command to go on"
         raise click.Abort(kept) from None
-
-
-def _overruled(spec: StudySpec, changes: dict[str, Any]) -> StudySpec:
-    from autotune.search import SAMPLERS
-
-    given = {name: value for name, value in changes.items() if value is not None}
-    if given.get("sampler", spec.sampler) not in SAMPLERS:
-        raise InvalidInput(
-            f"--sampler: {given['sampler']!r} is not a sampler; allowed: {', '.join(SAMPLERS)}"
-        )
-    return dataclasses.replace(spec, **given)
 
 
 def _run(spec: StudySpec, device_name: str, url: str | None, layout: str) -> None:

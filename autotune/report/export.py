@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autotune.report import console
+from autotune.report.units import counted
 from autotune.store import Store
 from autotune.table import build_table, write_table
 
@@ -29,4 +30,4 @@ def write_and_tell(
     messages = console.messages()
     for line in table.left_out:
         messages.print(f"left out: {line}")
-    messages.print(f"wrote {path}: {table.entries} problem{'s'[: table.entries != 1]}")
+    messages.print(f"wrote {path}: {counted(table.entries, 'problem')}")

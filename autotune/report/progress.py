@@ -16,7 +16,7 @@ from rich.text import Text
 from autotune.device.protocol import Device
 from autotune.records import Kernel, Problem, Status, Trial
 from autotune.report.fields import config_text
-from autotune.report.units import duration_text, rate_text, time_text
+from autotune.report.units import counted, duration_text, rate_text, time_text
 from autotune.study.events import ProblemReport
 from autotune.study.spec import StudySpec
 
@@ -96,9 +96,9 @@ class LineProgress:
         self._spec = spec
         if spec.time_budget_s is not None:
             self._deadline_s = time.monotonic() + spec.time_budget_s
-        count = len(spec.problems)
+        problems = counted(len(spec.problems), "problem")
         self._say(
-            f"study {spec.name}: kernel {spec.kernel.name}, {count} problem{'s'[: count > 1]}, "
+            f"study {spec.name}: kernel {spec.kernel.name}, {problems}, "
             f"sampler {spec.sampler}, seed {spec.seed}",
             style="bold",
         )

@@ -42,6 +42,11 @@ def size_text(size_bytes: int) -> str:
     return f"{size_bytes} B"
 
 
+def counted(count: int, noun: str) -> str:
+    """Return ``1 problem`` or ``2 problems``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def one_line(text: str, width: int = 120) -> str:
     """Return the first line of ``text`` that says something, printable and cut to ``width``."""
     lines = (line.strip() for line in text.splitlines())

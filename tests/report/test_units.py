@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autotune.report.units import duration_text, one_line, rate_text, size_text, time_text
+from autotune.report.units import counted, duration_text, one_line, rate_text, size_text, time_text
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,7 @@ def test_one_line_always_fits_and_prints(text, width):
     line = one_line(text, width)
     assert len(line) <= width
     assert line.isprintable()
+
+
+def test_one_is_singular_and_none_is_not():
+    assert [counted(count, "row") for count in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]
