@@ -20,6 +20,7 @@ from autotune.records import (
     Outcome,
     Problem,
     Status,
+    described,
     load_kernel,
 )
 from autotune.timing import Timing, set_count, time_launches
@@ -170,6 +171,5 @@ def _reply(verdict: Verdict) -> Reply:
 def _refused(job: Job, error: Exception) -> Refused:
     problem = ",".join(f"{name}={value}" for name, value in job.problem.items())
     return Refused(
-        f"kernel {job.kernel_ref!r}: no inputs or reference for {problem}: "
-        f"{type(error).__name__}: {error}"
+        f"kernel {job.kernel_ref!r}: no inputs or reference for {problem}: {described(error)}"
     )

@@ -47,8 +47,15 @@ class HostBackend:
         self.identity = host_identity()
 
     def program(self, binary: Binary, launch: Launch) -> Program:
-        """Load the library and find its entry."""
-        function = ctypes.CDLL(binary.path)[binary.entry]
+        """Load the library and find its entry.
+
+        Raises:
+            InvalidInput: It cannot be loaded, or has no such entry.
+        """
+        try:
+            function = ctypes.CDLL(binary.path)[binary.entry]
+        except (OSError, AttributeError) as error:
+            raise InvalidInput(str(error)) from error
         function.restype = None
         return _HostProgram(function, launch)
 
@@ -57,13 +64,10 @@ class HostBackend:
         return Telemetry()
 
     def judge(self, error: Exception) -> Verdict | None:
-        """Return what a library that cannot be loaded, or a lack of memory, means."""
-        if isinstance(error, MemoryError):
-            failure = Failure(status=Status.OOM, message=str(error) or "out of memory")
-        elif isinstance(error, OSError | AttributeError):
-            failure = Failure(status=Status.RUNTIME_ERROR, message=str(error))
-        else:
+        """Return what a lack of memory means."""
+        if not isinstance(error, MemoryError):
             return None
+        failure = Failure(status=Status.OOM, message=str(error) or "out of memory")
         return Verdict(failure=failure, poisoned=False)
 
     def release(self) -> None:
@@ -91,8 +95,10 @@ def _packed(argument: str | Scalar | TensorMap, arrays: Arrays) -> Any:
             return _SCALARS[argument.dtype](argument.value)
         case TensorMap():
             raise InvalidInput("a C++ kernel takes pointers and scalars, not tensor maps")
-        case _:
+        case _ if argument in arrays:
             return ctypes.c_void_p(arrays[argument].ctypes.data)
+        case _:
+            raise InvalidInput(f"argument {argument!r} is no operand: {', '.join(arrays)}")
 
 
 class _HostStopwatch:

@@ -14,6 +14,7 @@ from autotune.records import Binary, Config, DeviceIdentity, Outcome, Status
 
 IDENTIFY_LIMIT_S = 60.0
 PREPARE_LIMIT_S = 600.0
+KILLED = "killed by SIGKILL"  # what no candidate does to itself
 
 
 class Lane:
@@ -55,7 +56,7 @@ class Lane:
         """Verify and time one candidate.
 
         A lane that dies is given one more chance with the same candidate, in a fresh process,
-        unless it was fresh: an earlier candidate may have spoilt it.
+        unless it was fresh: an earlier candidate may have spoilt it, or another hand killed it.
 
         Raises:
             InvalidInput: The kernel's inputs or reference cannot be made, or are not finite.
@@ -64,7 +65,7 @@ class Lane:
         request = Measure(config=config, binary=binary)
         was_used = self._served_pid is not None and self._served_pid == self._worker.pid
         answer = self._attempt(job, request)
-        if isinstance(answer, Died) and was_used:
+        if isinstance(answer, Died) and (was_used or answer.why == KILLED):
             answer = self._attempt(job, request)
         return self._outcome(answer)
 

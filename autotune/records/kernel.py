@@ -104,6 +104,16 @@ class SourceUnit:
     include_dirs: tuple[Path, ...] = ()
     options: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse what no compiler could be given."""
+        for path in (self.main, *self.include_dirs):
+            if not isinstance(path, Path):
+                raise TypeError(f"a source unit names files by pathlib.Path, not {path!r}")
+        for word in (self.language, self.header_name, self.entry, *self.options):
+            if not (isinstance(word, str) and word.isprintable()):
+                raise TypeError(f"a source unit is made of printable text, not {word!r}")
+        self.header.encode()  # raises where it is not Unicode
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerance:

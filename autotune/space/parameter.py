@@ -30,6 +30,11 @@ class Parameter:
     def __post_init__(self) -> None:
         if not self.values:
             raise ValueError(f"parameter {self.name!r} has no values")
+        if not (self.name and self.name.isprintable()):
+            raise ValueError(f"the name of parameter {self.name!r} is not printable")
+        for value in self.values:
+            if isinstance(value, bool) or not isinstance(value, int | str):
+                raise TypeError(f"parameter {self.name!r}: {value!r} is no whole number or text")
         if len(set(self.values)) != len(self.values):
             raise ValueError(f"parameter {self.name!r} lists a value twice: {self.values}")
 

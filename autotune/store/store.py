@@ -106,6 +106,14 @@ class Store:
             )
             return made_id(connection.execute(statement))
 
+    def find_study(self, name: str) -> int | None:
+        """Return the id of the study called ``name``, or None if there is none."""
+        return self._read(
+            lambda connection: connection.scalar(
+                select(models.Study.id).where(models.Study.name == name)
+            )
+        )
+
     def record(self, study_id: int, context: Context, trial: Trial) -> Trial:
         """Write one trial, at once and for good, and return it as it will be read.
 

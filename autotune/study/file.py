@@ -41,7 +41,7 @@ def _duration_s(value: Any) -> float:
 
 
 def _sampler(value: Any) -> str:
-    if value not in SAMPLERS:
+    if not isinstance(value, str) or value not in SAMPLERS:
         raise ValueError(f"{value!r} is not a sampler; allowed: {', '.join(SAMPLERS)}")
     return str(value)
 
@@ -85,7 +85,7 @@ class _Limits(_Section):
 class _Problems(BaseModel):
     """Shapes fill the kernel's scaled fields; every other key is a field of each problem."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", strict=True)
     shapes: list[list[int]] = Field(min_length=1)
 
 
@@ -159,6 +159,8 @@ def _first_problem(error: ValidationError) -> str:
         return f"unknown key {where!r}; allowed: {', '.join(_siblings(first['loc']))}"
     if first["type"] == "missing":
         return f"missing key {where!r}"
+    if first["type"] == "model_type":
+        return f"{where}: must be a table"
     return f"{where}: {first['msg'].removeprefix('Value error, ')}"
 
 

@@ -52,13 +52,10 @@ def run_study(
     questions = [_Question(spec, problem, device) for problem in spec.problems]
     for question in questions[:1]:
         device.rehearse(question.default)
-    study_id = store.begin_study(
-        spec.name, spec=spec.as_dict(), sampler=spec.sampler, seed=spec.seed
-    )
     observer.started(spec, device)
     reports = []
     for question in questions:
-        search = _ProblemSearch(question, store=store, study_id=study_id)
+        search = _ProblemSearch(question, store)
         reports.append(search.run(observer, deadline))
         observer.problem_finished(reports[-1])
     return StudyReport(
@@ -137,15 +134,15 @@ class _Question:
 class _ProblemSearch:
     """The search for one problem of one study."""
 
-    def __init__(self, question: _Question, *, store: Store, study_id: int) -> None:
+    def __init__(self, question: _Question, store: Store) -> None:
         self._question = question
         self._spec = question.spec
         self._problem = question.problem
         self._device = question.device
         self._store = store
-        self._study_id = study_id
+        self._study_id = store.find_study(self._spec.name)
         self._valid = list(question.valid())
-        history = store.trials(study_id, question.context)
+        history = self._history()
         known = {config.key for config in self._valid}
         self._trials = [trial for trial in history if trial.config.key in known]
         self._next_number = max((trial.number for trial in history), default=-1) + 1
@@ -213,12 +210,26 @@ class _ProblemSearch:
         else:
             outcome = self._device.measure(pending.candidate, built, self._question.policy)
         trial = self._trial(pending.candidate.config, built, outcome, began)
-        trial = self._store.record(self._study_id, self._question.context, trial)
+        trial = self._store.record(self._begun(), self._question.context, trial)
         self._next_number += 1
         self._trials.append(trial)
         self._searcher.tell(trial.config, trial.status, trial.median_ns)
         self._best = min(filter(_rankable, (self._best, trial)), key=_median_ns, default=None)
         return trial
+
+    def _history(self) -> list[Trial]:
+        if self._study_id is None:
+            return []
+        return self._store.trials(self._study_id, self._question.context)
+
+    def _begun(self) -> int:
+        """Return the study's id. It is made with its first row: none is ever empty."""
+        if self._study_id is None:
+            spec = self._spec
+            self._study_id = self._store.begin_study(
+                spec.name, spec=spec.as_dict(), sampler=spec.sampler, seed=spec.seed
+            )
+        return self._study_id
 
     def _trial(
         self, config: Config, built: Binary | Failure, outcome: Outcome, began_ns: int

@@ -175,3 +175,11 @@ def test_a_space_that_makes_no_sense_is_refused_when_it_is_built(build):
 def test_a_rule_that_cannot_be_asked_is_refused_by_name(rule, words):
     with pytest.raises(InvalidInput, match=f"constraint 'odd' for {words}|constraint .*{words}"):
         list(Space((TILE,), (Constraint("odd", rule),)))
+
+
+@pytest.mark.parametrize(
+    ("name", "values"), [("", (1,)), ("a\nb", (1,)), ("a", (1.5,)), ("a", (True,)), ("a", (None,))]
+)
+def test_a_parameter_that_no_config_could_hold_is_refused(name, values):
+    with pytest.raises((TypeError, ValueError), match="parameter"):
+        Parameter(name, values)

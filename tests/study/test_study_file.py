@@ -96,6 +96,24 @@ def test_a_study_file_says_everything(study):
         ("adder.py:Adder", "nowhere.py:Adder", r"nowhere\.py' does not exist"),
         ("adder.py:Adder", "nothing", r"no kernel named 'nothing'; installed: .*gemm"),
         ("name =", "name", r"not a readable TOML file"),
+        ("trials = 10", f"trials = {'9' * 5000}", r"not a readable TOML file: .*4300 digits"),
+        ("trials = 10", f"x = {'[' * 3000}{']' * 3000}", r"TOML file: nested too deeply"),
+        ("trials = 10", "trials = 10000000", r"search\.trials: .*less than or equal to 1000000"),
+        ("trials = 10", 'sampler = ["tpe"]', r"search\.sampler: \['tpe'\] is not a sampler"),
+        ('"5m"', f'"{"9" * 400}h"', r"search\.time_budget: '9{40}' is not a duration"),
+        ("max_samples = 9", "budget_ms = inf", r"policy\.budget_ms: .*finite"),
+        ("max_samples = 9", "warmup_ms = nan", r"policy\.warmup_ms: .*finite"),
+        ("max_samples = 9", "seed = 4294967296", r"policy\.seed: .*less than 4294967296"),
+        ("[policy]", "[limits]\nrun_s = 1e300\n[policy]", r"limits\.run_s: .*less than"),
+        ("[problems]", "[limits]\nrun_s = inf\n[problems]", r"limits\.run_s: .*finite"),
+        ('name = "sums"', 'name = "sums"\nlimits = 3', r"limits: must be a table"),
+        ('name = "sums"', 'name = "su\\nms"', r"name: 'su\\nms' must be printable"),
+        ('name = "sums"', 'name = " sums"', r"name: ' sums' must be printable"),
+        ('name = "sums"', 'name = "a\\u001b[31m"', r"name: .*must be printable"),
+        ("[4], [8]", '["4"], [8]', r"problems\.shapes\.0\.0: .*valid integer"),
+        ('dtype = "fp32"', "n = 3", r"problems\.n: problems\.shapes\[0\] gives n already"),
+        ("adder.py:Adder", "a\\u0000b.py:Adder", r"is not the name of a file"),
+        ("adder.py:Adder", f"{'a' * 5000}.py:Adder", r"does not exist"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line_with_file_and_key(study, old, new, says):
@@ -111,6 +129,22 @@ def test_what_is_wrong_is_said_in_one_line_with_file_and_key(study, old, new, sa
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(InvalidInput, match=r"nothing\.toml' does not exist"):
         load_study(tmp_path / "nothing.toml")
+
+
+@pytest.mark.parametrize("content", [b"", b'name = "\xff"', b"\0" * 9, b"\xef\xbb\xbfname = 1"])
+def test_a_file_that_is_no_study_is_named(tmp_path, content):
+    path = tmp_path / "odd.toml"
+    path.write_bytes(content)
+    with pytest.raises(InvalidInput, match=r"odd\.toml: (missing key|not a readable TOML file)"):
+        load_study(path)
+
+
+def test_a_path_that_is_no_file_is_named(tmp_path):
+    loop = tmp_path / "loop.toml"
+    loop.symlink_to(loop)
+    for path in (tmp_path, loop, tmp_path / ("x" * 5000), Path("a\0b")):
+        with pytest.raises(InvalidInput, match="not a readable TOML file"):
+            load_study(path)
 
 
 def test_a_study_without_problems_is_refused(study):
