@@ -140,7 +140,7 @@ def _tuned(
 
 
 def _flat_source(kernel: Gemm, config: Config, target: Target) -> str:
-    """Return the whole source as one text: Kernel Tuner has no place for headers."""
+    """Return the source of the chosen family as one text: Kernel Tuner has no place for headers."""
     unit = kernel.unit(PROBLEM, config, target)
     seen: set[Path] = set()
 
@@ -156,7 +156,8 @@ def _flat_source(kernel: Gemm, config: Config, target: Target) -> str:
         text = file.read_text().replace("#pragma once", "")
         return re.sub(r'^[ ]*#include "([^"]+)"[ ]*$', included, text, flags=re.MULTILINE)
 
-    return expand(unit.main).replace("#pragma once", "")
+    family = unit.main.parent / "ampere" / "gemm_ampere.cuh"
+    return expand(family).replace("#pragma once", "")
 
 
 def _operands() -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -53,7 +53,7 @@ class Gemm(Kernel):
             main=SOURCES / "gemm.cu",
             header=_header(problem, config),
             entry="gemm",
-            include_dirs=(SOURCES,),
+            include_dirs=(SOURCES, SOURCES.parent),
         )
 
     def launch(self, problem: GemmProblem, config: Config, target: Target) -> Launch:

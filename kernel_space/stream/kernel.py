@@ -62,7 +62,7 @@ class Stream(Kernel):
             main=SOURCES / "stream.cu",
             header=StreamPlan.of(config, problem).header(),
             entry="stream",
-            include_dirs=(SOURCES,),
+            include_dirs=(SOURCES, SOURCES.parent),
         )
 
     def launch(self, problem: StreamProblem, config: Config, target: Target) -> Launch:

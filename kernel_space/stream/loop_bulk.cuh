@@ -86,6 +86,6 @@ struct Loop<Mechanism::bulk> {
         share.get(stage);
         share.put_results(stage);
         async_proxy_fence();
-        group_sync(WORKERS);  // the tile is complete before the copy engine reads it
+        group_sync(1, WORKERS);  // the tile is complete before the copy engine reads it
     }
 };

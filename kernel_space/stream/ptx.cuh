@@ -1,6 +1,9 @@
-// Single PTX instructions by name. Shared memory is addressed by 32-bit byte addresses.
+// Single PTX instructions by name: what only streams use.
 #pragma once
 
+#include "ptx/bulk.cuh"
+#include "ptx/cp_async.cuh"
+#include "ptx/mbarrier.cuh"
 #include "vocabulary.cuh"
 
 // BYTES that one instruction moves: 4, 8 or 16.
@@ -8,10 +11,6 @@ template <int BYTES>
 struct Piece {
     u32 words[BYTES / 4];
 };
-
-__device__ __forceinline__ u32 shared_address(const void* pointer) {
-    return static_cast<u32>(__cvta_generic_to_shared(pointer));
-}
 
 // --- global memory: nothing is used twice, so nothing is left in L1 --------------------------
 
@@ -120,38 +119,11 @@ __device__ __forceinline__ void cp_async(u32 shared, const void* global, u64 pol
                      : "memory");
 }
 
-// Closes the batch of copies that this thread has started, even if it started none.
-__device__ __forceinline__ void cp_async_commit() {
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-// Waits until at most PENDING of this thread's batches are still on their way.
-template <int PENDING>
-__device__ __forceinline__ void cp_async_wait() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
-}
-
 // --- mbarriers -------------------------------------------------------------------------------
-
-__device__ __forceinline__ void barrier_init(u32 barrier, u32 arrivals) {
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
-}
-
-__device__ __forceinline__ void barrier_arrive(u32 barrier) {
-    asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(barrier)
-                 : "memory");
-}
 
 // Arrives once every asynchronous copy that this thread has started is there.
 __device__ __forceinline__ void barrier_arrive_with_copies(u32 barrier) {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
-}
-
-// Arrives, and lets the phase last until that many bytes have landed.
-__device__ __forceinline__ void barrier_expect(u32 barrier, u32 bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
-                 "r"(bytes)
-                 : "memory");
 }
 
 // Returns true once the phase of that parity is over. May sleep a while where it can.
@@ -177,11 +149,6 @@ __device__ __forceinline__ bool barrier_passed(u32 barrier, u32 parity) {
 
 // --- bulk copies: the copy engine moves a whole tile ------------------------------------------
 
-// Makes initialised barriers visible to the copy engine.
-__device__ __forceinline__ void barrier_init_fence() {
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
-
 __device__ __forceinline__ void bulk_load(u32 shared, const void* global, u32 bytes, u32 barrier,
                                           u64 policy) {
     asm volatile(
@@ -197,25 +164,6 @@ __device__ __forceinline__ void bulk_store(void* global, u32 shared, u32 bytes, 
             global),
         "r"(shared), "r"(bytes), "l"(policy)
         : "memory");
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    bulk_store_commit();
 }
 
-// Waits until all but the newest PENDING stores have read their shared memory.
-template <int PENDING>
-__device__ __forceinline__ void bulk_store_wait_read() {
-    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");
-}
-
-__device__ __forceinline__ void bulk_store_wait() {
-    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-}
-
-// What this thread wrote to shared memory, the copy engine may read after the next barrier.
-__device__ __forceinline__ void async_proxy_fence() {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-
-// A barrier among the first `threads` of the block: the others do not take part.
-__device__ __forceinline__ void group_sync(u32 threads) {
-    asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
-}

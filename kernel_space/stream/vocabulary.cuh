@@ -1,9 +1,7 @@
 // The words that the generated config.h and the kernel share.
 #pragma once
 
-using u16 = unsigned short;
-using u32 = unsigned int;
-using u64 = unsigned long long;
+#include "ptx/types.cuh"
 
 enum class Dtype { bf16, fp32 };
 

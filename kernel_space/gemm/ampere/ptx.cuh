@@ -1,11 +1,8 @@
-// Single PTX instructions by name. Shared memory is addressed by 32-bit byte addresses.
+// Single PTX instructions by name: what only these mechanisms use.
 #pragma once
 
+#include "ptx/cp_async.cuh"
 #include "vocabulary.cuh"
-
-__device__ __forceinline__ u32 shared_address(const void* pointer) {
-    return static_cast<u32>(__cvta_generic_to_shared(pointer));
-}
 
 // --- asynchronous copies: global -> shared without a stop in registers -----------------------
 
@@ -29,17 +26,6 @@ __device__ __forceinline__ void cp_async(u32 shared, const void* global, bool in
             "l"(global), "n"(BYTES), "r"(source_bytes), "r"(static_cast<int>(wanted))
             : "memory");
     }
-}
-
-// Closes the batch of copies that this thread has started, even if it started none.
-__device__ __forceinline__ void cp_async_commit() {
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-// Waits until at most PENDING of this thread's batches are still on their way.
-template <int PENDING>
-__device__ __forceinline__ void cp_async_wait() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 }
 
 // --- shared memory ---------------------------------------------------------------------------

@@ -7,7 +7,7 @@
 struct Accumulators {
     float sum[BLOCKS][config::TILE_N / 2];
 
-    // Start to multiply one stage. The first product of a tile overwrites what was there.
+    // Starts to multiply one stage. The first product of a tile overwrites what was there.
     __device__ __forceinline__ void multiply(u32 a, u32 b, bool first) {
         product_fence();
 #pragma unroll
@@ -20,7 +20,7 @@ struct Accumulators {
         product_commit();
     }
 
-    // Wait for every product; only then may the compiler touch the sums.
+    // Waits for every product; only then may the compiler touch the sums.
     __device__ __forceinline__ void finish() {
         product_wait<0>();
 #pragma unroll
@@ -38,7 +38,7 @@ struct Consumer {
 
     __device__ int first_row() const { return PINGPONG ? 0 : index * ROWS; }
 
-    // One tile, with one product in flight: a stage is given back when the next one's product
+    // Takes one tile, with one product in flight: a stage is given back when the next one's product
     // has been issued and its own is done. `issued` is called once the last one is under way.
     template <class Issued>
     __device__ __forceinline__ void multiply_tile(Accumulators& accumulators, Ring& ring,
@@ -60,8 +60,8 @@ struct Consumer {
         release(previous);
     }
 
-private:
-    // Tell every block that writes into this stage that it is free: one thread for each.
+   private:
+    // Tells every block that writes into this stage that it is free: one thread for each.
     __device__ __forceinline__ void release(int stage) const {
         const u32 empty = shared.empty + 8 * stage;
         if constexpr (config::CLUSTER_M * config::CLUSTER_N > 1) {

@@ -1,13 +1,13 @@
-// The epilogue: round the sums once and bring them to C.
+// Where a block's sums go: rounded once, and brought to C.
 #pragma once
 
 #include "consumer.cuh"
 
-// Two fp32 sums, rounded to nearest even and packed, the first in the low half.
-__device__ __forceinline__ u32 rounded(float low, float high) {
-    u32 packed;
-    asm("cvt.rn." ELEMENT "x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-    return packed;
+// Rounds two sums to 16 bits and packs them, `low` in the low half.
+__device__ __forceinline__ u32 rounded_pair(float low, float high) {
+    u32 pair;
+    asm("cvt.rn." ELEMENT "x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
 }
 
 // Where 16-byte chunk `chunk` of row `row` lies in a panel, swizzled as the copy engine expects.
@@ -19,47 +19,37 @@ __device__ __forceinline__ u32 panel_offset(int row, int chunk) {
 
 template <bool TRANSPOSED>
 __device__ __forceinline__ void store_matrices(u32 address, const float* sum) {
-    const u32 a = rounded(sum[0], sum[1]), b = rounded(sum[2], sum[3]);
-    const u32 c = rounded(sum[4], sum[5]), d = rounded(sum[6], sum[7]);
-    if constexpr (TRANSPOSED)
-        asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                         address),
-                     "r"(a), "r"(b), "r"(c), "r"(d)
-                     : "memory");
-    else
-        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                         address),
-                     "r"(a), "r"(b), "r"(c), "r"(d)
-                     : "memory");
+    stmatrix<TRANSPOSED>(address, rounded_pair(sum[0], sum[1]), rounded_pair(sum[2], sum[3]),
+                         rounded_pair(sum[4], sum[5]), rounded_pair(sum[6], sum[7]));
 }
 
 struct Epilogue {
     const TensorMap& c_map;
     u16* c;
-    int rows, columns;  // of C
+    int rows, cols;  // of C
     const Shared& shared;
     int consumer, thread;
     int slot = 0;
 
-    __device__ __forceinline__ void store(const Accumulators& accumulators, const Tile& tile,
+    __device__ __forceinline__ void store(const Accumulators& accumulators, const Place& place,
                                           int first_row) {
-        const int row = config::SWAPPED ? tile.column : tile.row + first_row;
-        const int column = config::SWAPPED ? tile.row + first_row : tile.column;
+        const int row = config::SWAPPED ? place.col : place.row + first_row;
+        const int col = config::SWAPPED ? place.row + first_row : place.col;
 #pragma unroll
         for (int panel = 0; panel < PANELS; ++panel) {
             const u32 at = shared.panels +
                            (consumer * config::STORE_SLOTS + slot) * PANEL_BYTES;
-            if (thread == 0) store_wait_read<config::STORE_SLOTS - 1>();
+            if (thread == 0) bulk_store_wait_read<config::STORE_SLOTS - 1>();
             group_sync(1 + consumer, GROUP_THREADS);  // the slot's last store has read it
             stage(accumulators, panel, at);
             async_proxy_fence();
             group_sync(1 + consumer, GROUP_THREADS);  // the whole panel is there
-            send(at, row, column + panel * PANEL_COLS);
+            send(at, row, col + panel * PANEL_COLS);
             slot = slot + 1 == config::STORE_SLOTS ? 0 : slot + 1;
         }
     }
 
-private:
+   private:
     __device__ __forceinline__ void stage(const Accumulators& accumulators, int panel,
                                           u32 at) const {
         const int warp = thread / 32, lane = thread % 32;
@@ -81,31 +71,30 @@ private:
         }
     }
 
-    __device__ __forceinline__ void send(u32 at, int row, int column) const {
+    __device__ __forceinline__ void send(u32 at, int row, int col) const {
         if constexpr (config::STORE_BY_TMA) {
             if (thread != 0) return;
-            if (row < rows && column < columns) store_box(c_map, at, column, row);
-            store_commit();
+            if (row < rows && col < cols) store_box(c_map, at, col, row);
+            bulk_store_commit();
         } else {
-            copy_out(at, row, column);
+            copy_out(at, row, col);
         }
     }
 
     // Rows of C that are no multiple of 16 bytes: two elements a thread, a row at a time.
-    __device__ void copy_out(u32 at, int row, int column) const {
+    __device__ void copy_out(u32 at, int row, int col) const {
         constexpr int LANES = PANEL_COLS / 2, LINES = GROUP_THREADS / LANES;
-        const int x = column + thread % LANES * 2;
+        const int x = col + thread % LANES * 2;
         for (int line = thread / LANES; line < PANEL_ROWS; line += LINES) {
-            u32 pair;
             const u32 from = at + panel_offset(line, thread % LANES / 4) + thread % 4 * 4;
-            asm volatile("ld.shared.u32 %0, [%1];" : "=r"(pair) : "r"(from) : "memory");
-            if (row + line >= rows || x >= columns) continue;
-            u16* to = c + static_cast<long long>(row + line) * columns + x;
-            if (columns % 2 == 0) {
+            const u32 pair = load_shared(from);
+            if (row + line >= rows || x >= cols) continue;
+            u16* to = c + static_cast<long long>(row + line) * cols + x;
+            if (cols % 2 == 0) {
                 *reinterpret_cast<u32*>(to) = pair;
             } else {
                 to[0] = static_cast<u16>(pair);
-                if (x + 1 < columns) to[1] = static_cast<u16>(pair >> 16);
+                if (x + 1 < cols) to[1] = static_cast<u16>(pair >> 16);
             }
         }
     }
@@ -119,7 +108,7 @@ struct Reduction {
     static constexpr int PITCH = C_COLS + 4;  // in floats; keeps quads aligned and banks apart
 
     u16* c;
-    int rows, columns;
+    int rows, cols;
     const Shared& shared;
 
     __device__ void leave(const Accumulators& accumulators, int first_row, int thread) const {
@@ -129,43 +118,41 @@ struct Reduction {
 #pragma unroll
             for (int i = 0; i < config::TILE_N / 2; ++i) {
                 const int row = first_row + block * 64 + warp * 16 + lane / 4 + i / 2 % 2 * 8;
-                const int column = i / 4 * 8 + lane % 4 * 2 + i % 2;
-                const int at = config::SWAPPED ? column * PITCH + row : row * PITCH + column;
-                asm volatile("st.shared.f32 [%0], %1;" ::"r"(shared.stages + at * 4),
-                             "f"(accumulators.sum[block][i])
-                             : "memory");
+                const int col = i / 4 * 8 + lane % 4 * 2 + i % 2;
+                const int at = config::SWAPPED ? col * PITCH + row : row * PITCH + col;
+                store_shared(shared.stages + at * 4, accumulators.sum[block][i]);
             }
     }
 
-    __device__ void add(const Tile& tile, int rank, int thread) const {
+    __device__ void add(const Place& place, int rank, int thread) const {
         constexpr int QUADS = C_ROWS * C_COLS / 4;
-        const int top = config::SWAPPED ? tile.column : tile.row;
-        const int left = config::SWAPPED ? tile.row : tile.column;
+        const int top = config::SWAPPED ? place.col : place.row;
+        const int left = config::SWAPPED ? place.row : place.col;
         const int end = QUADS * (rank + 1) / config::SPLIT_K;
         for (int quad = QUADS * rank / config::SPLIT_K + thread; quad < end;
              quad += config::CONSUMERS * GROUP_THREADS) {
-            const int row = quad / (C_COLS / 4), column = quad % (C_COLS / 4) * 4;
-            if (top + row >= rows || left + column >= columns) continue;
+            const int row = quad / (C_COLS / 4), col = quad % (C_COLS / 4) * 4;
+            if (top + row >= rows || left + col >= cols) continue;
             float4 sum = {0, 0, 0, 0};
 #pragma unroll
             for (int peer = 0; peer < config::SPLIT_K; ++peer) {  // in order: always the same bits
-                const float4 part = load_remote(shared.stages + (row * PITCH + column) * 4, peer);
+                const float4 part = load_remote(shared.stages + (row * PITCH + col) * 4, peer);
                 sum = {sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w};
             }
-            put(top + row, left + column, sum);
+            put(top + row, left + col, sum);
         }
     }
 
-private:
-    __device__ void put(int row, int column, const float4& sum) const {
-        u16* to = c + static_cast<long long>(row) * columns + column;
-        const u32 low = rounded(sum.x, sum.y), high = rounded(sum.z, sum.w);
-        if (columns % 4 == 0) {
+   private:
+    __device__ void put(int row, int col, const float4& sum) const {
+        u16* to = c + static_cast<long long>(row) * cols + col;
+        const u32 low = rounded_pair(sum.x, sum.y), high = rounded_pair(sum.z, sum.w);
+        if (cols % 4 == 0) {
             *reinterpret_cast<uint2*>(to) = {low, high};
             return;
         }
         const u16 values[4] = {static_cast<u16>(low), static_cast<u16>(low >> 16),
                                static_cast<u16>(high), static_cast<u16>(high >> 16)};
-        for (int i = 0; i < 4 && column + i < columns; ++i) to[i] = values[i];
+        for (int i = 0; i < 4 && col + i < cols; ++i) to[i] = values[i];
     }
 };

@@ -7,10 +7,8 @@
 #include "epilogue.cuh"
 
 // Registers of a thread once the roles are known: what the producer gives up, consumers take.
-constexpr int PRODUCER_REGISTERS =
-    config::CONSUMERS == 3 ? 32 : CLUSTER > 1 ? 40 : 24;
-constexpr int CONSUMER_REGISTERS =
-    config::CONSUMERS == 3 ? 160 : CLUSTER > 1 ? 232 : 240;
+constexpr int PRODUCER_REGISTERS = config::CONSUMERS == 3 ? 32 : CLUSTER > 1 ? 40 : 24;
+constexpr int CONSUMER_REGISTERS = config::CONSUMERS == 3 ? 160 : CLUSTER > 1 ? 232 : 240;
 
 // How many arrivals free a stage: one from each consumer of each block that reads or shares it.
 constexpr int READERS = (PINGPONG ? 1 : config::CONSUMERS) *
@@ -67,7 +65,7 @@ __device__ __forceinline__ void consume(const Consumer& consumer, Epilogue epilo
     }
 }
 
-// One tile in SPLIT_K parts. Every thread of the cluster passes both cluster barriers.
+// Takes one tile in SPLIT_K parts. Every thread of the cluster passes both cluster barriers.
 __device__ __forceinline__ void consume_part(const Consumer& consumer, const Reduction& reduction) {
     const Schedule& schedule = consumer.schedule;
     const int thread = consumer.index * GROUP_THREADS + consumer.thread;
@@ -80,19 +78,20 @@ __device__ __forceinline__ void consume_part(const Consumer& consumer, const Red
     reduction.add(schedule.at(schedule.first), schedule.rank, thread);
 }
 
-// No roles: ask for STAGES tiles ahead, then wait, multiply, wait again, ask for the next.
+// Works without roles: asks for STAGES tiles ahead, then waits, multiplies, waits again and asks
+// for the next.
 __device__ __forceinline__ void alternate(const Producer& producer, const Consumer& consumer,
                                           Epilogue epilogue) {
     const Schedule& schedule = consumer.schedule;
     const bool asks = threadIdx.x == 0;
     Ring ring;
     for (int i = schedule.first; i < schedule.tiles; i += schedule.step) {
-        const Tile tile = schedule.at(i);
+        const Place place = schedule.at(i);
         Accumulators accumulators;
         Ring ahead = ring;
         for (int k_tile = 0; k_tile < min(config::STAGES, schedule.k_tiles);
              ++k_tile, ahead.next())
-            if (asks) producer.load(ahead.stage, tile, k_tile);
+            if (asks) producer.load(ahead.stage, place, k_tile);
 #pragma unroll 1
         for (int k_tile = 0; k_tile < schedule.k_tiles; ++k_tile, ring.next()) {
             barrier_wait(producer.shared.full + 8 * ring.stage, ring.phase);
@@ -102,10 +101,10 @@ __device__ __forceinline__ void alternate(const Producer& producer, const Consum
             product_wait<0>();
             __syncthreads();  // everybody has read the stage: it may be overwritten
             if (asks && k_tile + config::STAGES < schedule.k_tiles)
-                producer.load(ring.stage, tile, k_tile + config::STAGES);
+                producer.load(ring.stage, place, k_tile + config::STAGES);
         }
         accumulators.finish();
-        epilogue.store(accumulators, tile, consumer.first_row());
+        epilogue.store(accumulators, place, consumer.first_row());
     }
 }
 
@@ -125,16 +124,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) IN_CLUSTERS
     start_barriers(shared);
 
     // With SWAPPED operands A is what the caller calls B: its rows run along C's columns.
-    const int rows = config::SWAPPED ? n : m, columns = config::SWAPPED ? m : n;
+    const int rows = config::SWAPPED ? n : m, cols = config::SWAPPED ? m : n;
     const Raster raster{raster_along_m != config::SWAPPED, raster_group};
-    const Schedule schedule(rows, columns, k, raster, CLUSTER > 1 ? cluster_rank() : 0);
+    const Schedule schedule(rows, cols, k, raster, CLUSTER > 1 ? cluster_rank() : 0);
     const Producer producer{a_map, b_map, shared, schedule};
     const int group = threadIdx.x / GROUP_THREADS, thread = threadIdx.x % GROUP_THREADS;
 
     if constexpr (!SPECIALIZED) {
         alternate(producer, Consumer{shared, schedule, group, thread},
                   Epilogue{c_map, c, m, n, shared, group, thread});
-        if (thread == 0) store_wait();
+        if (thread == 0) bulk_store_wait();
     } else if (group == 0) {
         keep_registers<PRODUCER_REGISTERS>();
         if (thread == 0) producer.fill();
@@ -149,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) IN_CLUSTERS
             consume_part(consumer, Reduction{c, m, n, shared});
         } else {
             consume(consumer, Epilogue{c_map, c, m, n, shared, group - 1, thread});
-            if (thread == 0) store_wait();
+            if (thread == 0) bulk_store_wait();
         }
     }
     if constexpr (CLUSTER > 1) {

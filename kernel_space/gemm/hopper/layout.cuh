@@ -21,30 +21,30 @@ constexpr int BLOCKS = ROWS / 64;
 
 // One operand in one stage. If K is contiguous, rows of 64 K-elements follow each other; if M
 // (or N) is, panels of 64 such elements by 64 K-rows do.
-template <int EXTENT, bool K_MAJOR_>
+template <int EXTENT, bool K_CONTIGUOUS_>
 struct OperandTile {
-    static constexpr bool K_MAJOR = K_MAJOR_;
+    static constexpr bool K_CONTIGUOUS = K_CONTIGUOUS_;
     static constexpr int PANEL_BYTES = 64 * 128;
     static constexpr int PANELS = (EXTENT + 63) / 64;
-    static constexpr u32 BYTES = K_MAJOR ? EXTENT * 128 : PANELS * PANEL_BYTES;
+    static constexpr u32 BYTES = K_CONTIGUOUS ? EXTENT * 128 : PANELS * PANEL_BYTES;
 
     // Byte offset of element `mn` along M (or N), a multiple of 8 or of 64.
-    static __device__ constexpr u32 at(int mn) {
-        return K_MAJOR ? mn * 128 : mn / 64 * PANEL_BYTES;
+    __device__ static constexpr u32 at(int mn) {
+        return K_CONTIGUOUS ? mn * 128 : mn / 64 * PANEL_BYTES;
     }
 
     // What wgmma is told of the 16 K-elements that start `step` steps into the tile.
-    static __device__ u64 descriptor(u32 address, int step) {
+    __device__ static u64 descriptor(u32 address, int step) {
         constexpr u64 SWIZZLE_128 = 1ull << 62;
         constexpr u64 EIGHT_ROWS = 1024 / 16;
-        constexpr u64 NEXT_PANEL = K_MAJOR ? 1 : PANEL_BYTES / 16;
-        const u32 start = address + step * (K_MAJOR ? 32 : 16 * 128);
+        constexpr u64 NEXT_PANEL = K_CONTIGUOUS ? 1 : PANEL_BYTES / 16;
+        const u32 start = address + step * (K_CONTIGUOUS ? 32 : 16 * 128);
         return SWIZZLE_128 | EIGHT_ROWS << 32 | NEXT_PANEL << 16 | (start & 0x3FFFF) >> 4;
     }
 };
 
-using TileA = OperandTile<config::TILE_M, config::A_K_MAJOR>;
-using TileB = OperandTile<config::TILE_N, config::B_K_MAJOR>;
+using TileA = OperandTile<config::TILE_M, config::A_K_CONTIGUOUS>;
+using TileB = OperandTile<config::TILE_N, config::B_K_CONTIGUOUS>;
 constexpr u32 STAGE_BYTES = TileA::BYTES + TileB::BYTES;
 
 // The result leaves in panels of C. With SWAPPED operands the accumulators hold the transpose.

@@ -112,7 +112,7 @@ class HopperPlan:
     def header(self) -> str:
         """Return the text of ``config.h``."""
         element = {"bf16": "bf16", "fp16": "f16"}[self.problem.dtype]
-        majors = [0 if self._k_major(side) else 1 for side in (0, 1)]
+        majors = [0 if self._k_contiguous(side) else 1 for side in (0, 1)]
         macros = {"ELEMENT": element, "A_MAJOR": majors[0], "B_MAJOR": majors[1]}
         lines = [
             "#pragma once",
@@ -168,21 +168,21 @@ class HopperPlan:
         rows, columns = self._panel
         return rows * columns * self.problem.element_bytes
 
-    def _k_major(self, side: int) -> bool:
+    def _k_contiguous(self, side: int) -> bool:
         """Return whether K is contiguous in the left (0) or right (1) operand."""
         problem = self.problem
         majors = (not problem.a_transposed, problem.b_transposed)
         return majors[1 - side if self.swapped else side]
 
     def _operand_bytes(self, extent: int, side: int) -> int:
-        if self._k_major(side):
+        if self._k_contiguous(side):
             return extent * LINE_BYTES
         return -(-extent // 64) * PANEL_BYTES
 
     def _operand_map(self, operand: Operand, extent: int, side: int) -> TensorMap:
         return TensorMap(
             operand=operand,
-            box=(extent, TILE_K) if self._k_major(side) else (TILE_K, 64),
+            box=(extent, TILE_K) if self._k_contiguous(side) else (TILE_K, 64),
             l2_promotion_bytes=self.l2_promotion_bytes,
         )
 
@@ -206,8 +206,8 @@ class HopperPlan:
             "int CLUSTER_N": self.cluster_n,
             "int SPLIT_K": self.split_k,
             "int STORE_SLOTS": STORE_SLOTS,
-            "bool A_K_MAJOR": _cpp(self._k_major(0)),
-            "bool B_K_MAJOR": _cpp(self._k_major(1)),
+            "bool A_K_CONTIGUOUS": _cpp(self._k_contiguous(0)),
+            "bool B_K_CONTIGUOUS": _cpp(self._k_contiguous(1)),
             "bool SWAPPED": _cpp(self.swapped),
             "bool STORE_BY_TMA": _cpp(self._stores_by_tma),
             "Roles ROLES": f"Roles::{ROLES[self.mechanism]}",

@@ -3,43 +3,48 @@
 
 #include "schedule.cuh"
 
+// Blocks of a cluster that share an operand, one bit for each rank: a column of them a tile of B,
+// a row of them a tile of A.
+constexpr u32 COLUMN_RANKS = (1 << config::CLUSTER_M) - 1;
+constexpr u32 ROW_RANKS = ((1 << config::CLUSTER_M * config::CLUSTER_N) - 1) / COLUMN_RANKS;
+
 struct Producer {
     const TensorMap &a_map, &b_map;
     const Shared& shared;
     const Schedule& schedule;
 
-    // Blocks that share an operand load a slice each and send it to one another.
-    __device__ void load(int stage, const Tile& tile, int k_tile) const {
+    // Asks for one stage. Blocks that share an operand load a slice each, for one another too.
+    __device__ void load(int stage, const Place& place, int k_tile) const {
         const int k = (schedule.k_first + k_tile) * config::TILE_K;
         barrier_expect(shared.full + 8 * stage, STAGE_BYTES);
         load_slice<TileA, config::TILE_M, config::CLUSTER_N>(
-            a_map, shared.a(stage), stage, tile.row, k, schedule.rank_n(),
-            ((1 << config::CLUSTER_N * config::CLUSTER_M) - 1) / ((1 << config::CLUSTER_M) - 1)
-                << schedule.rank_m());
+            a_map, shared.a(stage), stage, place.row, k, schedule.rank_n(),
+            ROW_RANKS << schedule.rank_m());
         load_slice<TileB, config::TILE_N, config::CLUSTER_M>(
-            b_map, shared.b(stage), stage, tile.column, k, schedule.rank_m(),
-            ((1 << config::CLUSTER_M) - 1) << schedule.rank_n() * config::CLUSTER_M);
+            b_map, shared.b(stage), stage, place.col, k, schedule.rank_m(),
+            COLUMN_RANKS << schedule.rank_n() * config::CLUSTER_M);
     }
 
+    // Asks for every stage of every tile, each as soon as its place in the ring is free.
     __device__ void fill() const {
         Ring ring;
         for (int i = schedule.first; i < schedule.tiles; i += schedule.step) {
-            const Tile tile = schedule.at(i);
+            const Place place = schedule.at(i);
             for (int k_tile = 0; k_tile < schedule.k_tiles; ++k_tile, ring.next()) {
                 barrier_wait(shared.empty + 8 * ring.stage, ring.phase ^ 1);  // first lap: free
-                load(ring.stage, tile, k_tile);
+                load(ring.stage, place, k_tile);
             }
         }
     }
 
-private:
+   private:
     template <class Operand, int EXTENT, int SHARERS>
     __device__ void load_slice(const TensorMap& map, u32 to, int stage, int mn, int k, int slice,
-                               int ranks) const {
+                               u32 ranks) const {
         constexpr int SLICE = EXTENT / SHARERS;
         const u32 full = shared.full + 8 * stage;
         const int from = slice * SLICE;
-        if constexpr (Operand::K_MAJOR) {
+        if constexpr (Operand::K_CONTIGUOUS) {
             load_one<SHARERS>(to + Operand::at(from), map, full, k, mn + from, ranks);
         } else {
 #pragma unroll
@@ -49,8 +54,8 @@ private:
     }
 
     template <int SHARERS>
-    static __device__ void load_one(u32 to, const TensorMap& map, u32 full, int x, int y,
-                                    int ranks) {
+    __device__ static void load_one(u32 to, const TensorMap& map, u32 full, int x, int y,
+                                    u32 ranks) {
         if constexpr (SHARERS > 1)
             load_box_at(to, map, full, x, y, static_cast<u16>(ranks));
         else

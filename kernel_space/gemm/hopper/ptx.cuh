@@ -1,42 +1,18 @@
-// Hopper's instructions, one function each: barriers, bulk tensor copies, warp-group fences.
+// Single PTX instructions by name: what only these mechanisms use.
 #pragma once
 
+#include "ptx/bulk.cuh"
+#include "ptx/mbarrier.cuh"
 #include "vocabulary.cuh"
-
-using u64 = unsigned long long;
 
 // A tensor map as the driver encodes it: opaque here.
 struct alignas(64) TensorMap {
     u64 opaque[16];
 };
 
-__device__ __forceinline__ u32 shared_address(const void* pointer) {
-    return static_cast<u32>(__cvta_generic_to_shared(pointer));
-}
-
 // --- mbarriers ------------------------------------------------------------------------------
 
-__device__ __forceinline__ void barrier_init(u32 barrier, u32 arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
-}
-
-// Make initialised barriers visible to the copy engine and to the other blocks of the cluster.
-__device__ __forceinline__ void barrier_init_fence() {
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
-
-// Arrive, and let the phase last until that many bytes have landed.
-__device__ __forceinline__ void barrier_expect(u32 barrier, u32 bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
-                 "r"(bytes)
-                 : "memory");
-}
-
-__device__ __forceinline__ void barrier_arrive(u32 barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-// Arrive on the barrier at the same address in another block of the cluster.
+// Arrives on the barrier at the same address in another block of the cluster.
 __device__ __forceinline__ void barrier_arrive_at(u32 barrier, u32 rank) {
     asm volatile(
         "{\n"
@@ -89,34 +65,34 @@ __device__ __forceinline__ void store_box(const TensorMap& map, u32 from, int x,
         : "memory");
 }
 
-__device__ __forceinline__ void store_commit() {
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+// --- shared memory --------------------------------------------------------------------------
+
+__device__ __forceinline__ u32 load_shared(u32 address) {
+    u32 word;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");
+    return word;
 }
 
-// Wait until all but the newest PENDING stores have read their shared memory.
-template <int PENDING>
-__device__ __forceinline__ void store_wait_read() {
-    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");
+__device__ __forceinline__ void store_shared(u32 address, float value) {
+    asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
 }
 
-__device__ __forceinline__ void store_wait() {
-    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+// Stores four 8x8 matrices of 16-bit elements; lane l names row l % 8 of matrix l / 8.
+template <bool TRANSPOSED>
+__device__ __forceinline__ void stmatrix(u32 address, u32 a, u32 b, u32 c, u32 d) {
+    if constexpr (TRANSPOSED)
+        asm volatile(
+            "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+            "r"(a), "r"(b), "r"(c), "r"(d)
+            : "memory");
+    else
+        asm volatile(
+            "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+            "r"(a), "r"(b), "r"(c), "r"(d)
+            : "memory");
 }
 
-// What this thread wrote to shared memory, the copy engine may read after the next barrier.
-__device__ __forceinline__ void async_proxy_fence() {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-
-// --- groups of threads ----------------------------------------------------------------------
-
-__device__ __forceinline__ void group_sync(u32 barrier, u32 threads) {
-    asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
-}
-
-__device__ __forceinline__ void group_arrive(u32 barrier, u32 threads) {
-    asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
-}
+// --- clusters and warp groups ---------------------------------------------------------------
 
 __device__ __forceinline__ u32 cluster_rank() {
     u32 rank;

@@ -104,8 +104,8 @@ def accumulators() -> Constraint:
 
 def cluster(problem: GemmProblem) -> Constraint:
     """Return the rule that blocks of a cluster can load a slice each of what they share."""
-    k_major = not problem.a_transposed and problem.b_transposed
-    grain = 8 if k_major else 64
+    k_contiguous = not problem.a_transposed and problem.b_transposed
+    grain = 8 if k_contiguous else 64
 
     def broken(
         mechanism: str, tile_m: int, tile_n: int, cluster_m: int, cluster_n: int

@@ -3,9 +3,10 @@
 
 #include "layout.cuh"
 
-struct Tile {
-    int row;     // of A's tile
-    int column;  // of B's tile
+// Where in the product a tile begins, in elements.
+struct Place {
+    int row;  // of A's tile
+    int col;  // of B's tile
 };
 
 // How clusters walk the grid of cluster-sized tiles: in bands `group` wide that run along one
@@ -16,15 +17,15 @@ struct Raster {
 };
 
 struct Schedule {
-    int rows, columns, tiles;
+    int rows, cols, tiles;
     Raster raster;
     int k_first, k_tiles;  // this block's part of K, in tiles
     int rank, first, step;
 
     __device__ Schedule(int m, int n, int k, const Raster& raster_, int rank_)
         : rows(cut(m, config::TILE_M * config::CLUSTER_M)),
-          columns(cut(n, config::TILE_N * config::CLUSTER_N)),
-          tiles(rows * columns),
+          cols(cut(n, config::TILE_N * config::CLUSTER_N)),
+          tiles(rows * cols),
           raster(raster_),
           rank(rank_),
           first(blockIdx.x / CLUSTER),
@@ -35,22 +36,22 @@ struct Schedule {
         k_tiles = all * (part + 1) / config::SPLIT_K - k_first;
     }
 
-    __device__ Tile at(int tile) const {
-        const int length = raster.along_rows ? rows : columns;
-        const int across = raster.along_rows ? columns : rows;
+    __device__ Place at(int tile) const {
+        const int length = raster.along_rows ? rows : cols;
+        const int across = raster.along_rows ? cols : rows;
         const int band = raster.group * length;
         const int start = tile / band * raster.group;
         const int width = min(raster.group, across - start);  // the last band may be narrower
         const int wide = start + tile % band % width;
         const int far = tile % band / width;
-        const int row = raster.along_rows ? far : wide, column = raster.along_rows ? wide : far;
+        const int row = raster.along_rows ? far : wide, col = raster.along_rows ? wide : far;
         return {(row * config::CLUSTER_M + rank_m()) * config::TILE_M,
-                (column * config::CLUSTER_N + rank_n()) * config::TILE_N};
+                (col * config::CLUSTER_N + rank_n()) * config::TILE_N};
     }
 
     // Where this block stands in its cluster: blocks of one column share B, of one row A.
     __device__ int rank_m() const { return config::SPLIT_K > 1 ? 0 : rank % config::CLUSTER_M; }
     __device__ int rank_n() const { return config::SPLIT_K > 1 ? 0 : rank / config::CLUSTER_M; }
 
-    static __device__ int cut(int extent, int tile) { return (extent + tile - 1) / tile; }
+    __device__ static int cut(int extent, int tile) { return (extent + tile - 1) / tile; }
 };

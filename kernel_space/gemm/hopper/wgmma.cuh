@@ -24,9 +24,9 @@
 #define ACCUMULATORS_120 ACCUMULATORS_112 ", %112, %113, %114, %115, %116, %117, %118, %119"
 #define ACCUMULATORS_128 ACCUMULATORS_120 ", %120, %121, %122, %123, %124, %125, %126, %127"
 
-#define REGISTERS(i)                                                                     \
-    "+f"(sum[i]), "+f"(sum[i + 1]), "+f"(sum[i + 2]), "+f"(sum[i + 3]), "+f"(sum[i + 4]), \
-        "+f"(sum[i + 5]), "+f"(sum[i + 6]), "+f"(sum[i + 7])
+#define REGISTERS(i)                                                                              \
+    "+f"(sum[i]), "+f"(sum[i + 1]), "+f"(sum[i + 2]), "+f"(sum[i + 3]),                           \
+        "+f"(sum[i + 4]), "+f"(sum[i + 5]), "+f"(sum[i + 6]), "+f"(sum[i + 7])
 #define REGISTERS_8 REGISTERS(0)
 #define REGISTERS_16 REGISTERS_8, REGISTERS(8)
 #define REGISTERS_24 REGISTERS_16, REGISTERS(16)
@@ -44,23 +44,24 @@
 #define REGISTERS_120 REGISTERS_112, REGISTERS(112)
 #define REGISTERS_128 REGISTERS_120, REGISTERS(120)
 
-// A_MAJOR and B_MAJOR: "0" if K is contiguous in shared memory, "1" if M (or N) is.
+// Adds a * b to `sum`, or overwrites it if `add` is 0. a and b are descriptors of shared memory.
 template <int N>
 struct WarpGroupProduct;
 
-#define WARP_GROUP_PRODUCT(N, COUNT, A, B, ADD)                                             \
-    template <>                                                                             \
-    struct WarpGroupProduct<N> {                                                            \
-        static __device__ __forceinline__ void run(float (&sum)[COUNT], u64 a, u64 b, int add) { \
-            asm volatile("{\n"                                                              \
-                         ".reg .pred add;\n"                                                \
-                         "setp.ne.b32 add, " ADD ", 0;\n"                                   \
-                         "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." ELEMENT "." ELEMENT \
-                         " {" ACCUMULATORS_##COUNT "}, " A ", " B ", add, 1, 1, " A_MAJOR ", " B_MAJOR ";\n" \
-                         "}"                                                                \
-                         : REGISTERS_##COUNT                                                \
-                         : "l"(a), "l"(b), "r"(add));                                       \
-        }                                                                                   \
+// A, B and ADD name the operands behind the COUNT accumulators. A_MAJOR and B_MAJOR are of
+// config.h: "0" if K is contiguous in shared memory, "1" if M (or N) is.
+#define WARP_GROUP_PRODUCT(N, COUNT, A, B, ADD)                                                   \
+    template <>                                                                                   \
+    struct WarpGroupProduct<N> {                                                                  \
+        __device__ static __forceinline__ void run(float (&sum)[COUNT], u64 a, u64 b, int add) {  \
+            asm volatile(                                                                         \
+                "{ .reg .pred add; setp.ne.b32 add, " ADD ", 0;\n"                                \
+                "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." ELEMENT "." ELEMENT             \
+                " {" ACCUMULATORS_##COUNT "}, " A ", " B ","                                      \
+                " add, 1, 1, " A_MAJOR ", " B_MAJOR "; }"                                         \
+                : REGISTERS_##COUNT                                                               \
+                : "l"(a), "l"(b), "r"(add));                                                      \
+        }                                                                                         \
     };
 
 WARP_GROUP_PRODUCT(16, 8, "%8", "%9", "%10")
