@@ -122,16 +122,16 @@ def test_a_reader_that_leaves_hears_nothing(tuned, layout):
     assert (done.stdout, done.stderr) == ("1\n", "")
 
 
-def test_an_unexpected_error_keeps_its_traceback(here):
-    (here / "broken.py").write_text("raise ZeroDivisionError('from the kernel file')\n")
+def test_an_unexpected_error_keeps_its_traceback():
+    code = (
+        "from autotune.cli import main\n"
+        "from autotune.report import kernels\n"
+        "kernels.kernels_sheet = lambda rows: 1 / 0\n"
+        "main(['kernels'])\n"
+    )
     done = subprocess.run(
-        [sys.executable, "-m", "autotune", "kernels", "broken.py:K"],
-        cwd=here,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
     )
     assert done.returncode == 1
     assert "Traceback" in done.stderr
-    assert "from the kernel file" in done.stderr
+    assert "ZeroDivisionError" in done.stderr
