@@ -13,7 +13,7 @@ from sqlalchemy import URL, Connection, Engine, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from autotune.errors import StoreError
-from autotune.records import Trial
+from autotune.records import Trial, described
 from autotune.store import migrate, models, queries
 from autotune.store.codec import moment, storable, trial_columns
 from autotune.store.context import Context
@@ -233,8 +233,14 @@ class Store:
             yield connection
 
     def _read(self, query: Callable[[Connection], _Answer]) -> _Answer:
-        with translated(self._url), self._reader.begin() as connection:
-            return query(connection)
+        try:
+            with translated(self._url), self._reader.begin() as connection:
+                return query(connection)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise StoreError(  # SQLite checks its own pages, not what columns hold
+                f"{self.url}: damaged: a column cannot be read: {described(error)}",
+                hint="restore a copy, or name another file",
+            ) from error
 
     def _insert_trial(self, connection: Connection, values: dict[str, Any]) -> int:
         try:

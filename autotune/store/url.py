@@ -27,7 +27,7 @@ def parse_url(text: str) -> URL:
     """
     try:
         url = make_url(text) if "://" in text else URL.create("sqlite", database=text)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # a port that is no number is the latter
         raise StoreError(
             f"{text!r} is not a database URL",
             hint="write a path, sqlite:///results.db or postgresql://user@host/name",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,14 +9,11 @@ from dataclasses import dataclass
 from autotune.errors import AutotuneError, InvalidInput, ToolchainBroken
 from autotune.records import Binary, Failure, SourceUnit, Status, digest
 from autotune.toolchain.compiler import Compiled, Compiler, compile_error
+from autotune.toolchain.machine import require_space, sound_machine
 from autotune.toolchain.recipe import Recipe
 from autotune.toolchain.store import BinaryStore
 
 ATTEMPTS = 3
-
-# What no source can be blamed for: the machine has run out of something.
-_EXHAUSTED = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS)
-_DISK_FULL = ("No space left on device", "Disk quota exceeded")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,25 +41,15 @@ def timed_compile(compiler: Compiler, unit: SourceUnit, arch: str) -> Timed:
 
 def _outcome(compiler: Compiler, unit: SourceUnit, arch: str) -> Compiled | Failure | Broken:
     try:
-        outcome = compiler.compile(unit, arch)
+        with sound_machine():
+            outcome = compiler.compile(unit, arch)
+            if isinstance(outcome, Failure):
+                require_space(outcome)
     except ToolchainBroken as error:
         return Broken(message=error.message, hint=error.hint)
     except (InvalidInput, OSError) as error:  # a source vanished or became unkeyable
-        if isinstance(error, OSError) and error.errno in _EXHAUSTED:
-            return _exhausted(str(error))
         return refused(error)
-    if isinstance(outcome, Failure):
-        full = (line for line in outcome.message.splitlines() if line.endswith(_DISK_FULL))
-        if (line := next(full, None)) is not None:
-            return _exhausted(line)
     return outcome
-
-
-def _exhausted(why: str) -> Broken:
-    return Broken(
-        message=f"the compiler cannot work: {why}",
-        hint="free some space, or set TMPDIR to a folder that has it",
-    )
 
 
 def refused(error: Exception) -> Failure:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from autotune.errors import InvalidInput, ToolchainBroken
 from autotune.records import Failure, Resources, SourceUnit, Status, Toolchain
+from autotune.toolchain.machine import require_space, sound_machine
 from autotune.toolchain.sources import Sources
 
 MESSAGE_CHARS = 4000
@@ -134,7 +135,7 @@ def run_preflight(compiler: Compiler, probe: str, arch: str) -> None:
     Raises:
         ToolchainBroken: It does not compile.
     """
-    with TemporaryDirectory(prefix="autotune-") as folder:
+    with sound_machine(), TemporaryDirectory(prefix="autotune-") as folder:
         main = Path(folder) / f"probe{'.cu' if compiler.language == 'cuda' else '.cpp'}"
         main.write_text(probe)
         header = "constexpr int VALUE = 1;\n"
@@ -142,6 +143,7 @@ def run_preflight(compiler: Compiler, probe: str, arch: str) -> None:
         outcome = compiler.compile(tiny, arch)
         if isinstance(outcome, Failure):
             require_headers(compiler, tiny, outcome)
+            require_space(outcome)
             why = f"{compiler.toolchain.compiler} cannot compile a tiny program: {outcome.message}"
             raise ToolchainBroken(why, hint=compiler.hint)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import shlex
@@ -45,7 +46,9 @@ _HIDDEN_INPUTS = frozenset(
 def _default_command() -> tuple[str, ...]:
     chosen = os.environ.get("CXX", "").strip()
     if chosen:
-        return tuple(shlex.split(chosen))
+        with contextlib.suppress(ValueError):  # a quote that is never closed
+            return tuple(shlex.split(chosen))
+        return (chosen,)
     return tuple(name for name in CANDIDATES if shutil.which(name) is not None)[:1]
 
 
@@ -122,10 +125,11 @@ def _refuse_shadowed(unit: SourceUnit) -> None:
 @cache
 def _version(command: tuple[str, ...]) -> str:
     code, text = _run([*command, "--version"], Path.cwd())
-    if code != 0 or not text.strip():
-        raise ToolchainBroken(f"'{shlex.join(command)} --version' fails: {text}", hint=HINT)
+    said = next(iter(text.strip().splitlines()), "")
+    if code != 0 or not said:
+        raise ToolchainBroken(f"'{shlex.join(command)} --version' fails: {said}", hint=HINT)
     libc = " ".join(filter(None, platform.libc_ver()))
-    return "; ".join(filter(None, (text.strip().splitlines()[0], libc)))
+    return "; ".join(filter(None, (said, libc)))
 
 
 def _run(command: list[str], folder: Path) -> tuple[int, str]:

@@ -32,10 +32,17 @@ _UNFINISHED = "unfinished"
 
 
 def default_root() -> Path:
-    """Return ``AUTOTUNE_CACHE``, else the platform's cache folder."""
+    """Return ``AUTOTUNE_CACHE``, else the platform's cache folder.
+
+    Raises:
+        ToolchainBroken: ``AUTOTUNE_CACHE`` names the home of nobody.
+    """
     chosen = os.environ.get("AUTOTUNE_CACHE", "")
     if chosen:
-        return Path(chosen).expanduser()
+        try:
+            return Path(chosen).expanduser()
+        except RuntimeError as error:
+            raise ToolchainBroken(f"AUTOTUNE_CACHE={chosen!r}: {error}") from error
     from platformdirs import user_cache_path
 
     return user_cache_path("autotune", appauthor=False)

@@ -205,6 +205,7 @@ def test_a_newer_schema(recorded, url, read_only):
         ("sqlite://", "in memory"),
         ("sqlite:///:memory:", "in memory"),
         ("://", "not a database URL"),
+        ("postgresql://host:port/name", "not a database URL"),
         ("nosuch://host/name", "no database is called 'nosuch'"),
     ],
 )
@@ -230,3 +231,24 @@ def test_a_lock_that_is_never_given_back(store, path, monkeypatch):
 
 def test_the_migrations_folder_is_no_package():
     assert not (Path(__file__).parents[2] / "alembic" / "__init__.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        ("trial", "samples_ns", "[1,"),
+        ("trial", "status", "fine"),
+        ("trial", "finished_at", "yesterday"),
+        ("config", "fields", "[]]"),
+        ("policy", "fields", "[7]"),
+        ("device", "target", "{}"),
+        ("problem", "fields", "null"),
+    ],
+)
+def test_a_column_that_was_damaged_is_a_damaged_database(recorded, url, table, column, value):
+    with closing(sqlite3.connect(recorded, isolation_level=None)) as raw:
+        raw.execute("PRAGMA ignore_check_constraints = ON")
+        raw.execute(f"UPDATE {table} SET {column} = ?", (value,))
+    with Store.open(url) as store, pytest.raises(StoreError, match="damaged: a column") as caught:
+        store.rows()
+    assert "\n" not in caught.value.message

@@ -79,3 +79,13 @@ def test_hidden_search_paths_are_not_searched(host_unit, host_arch, tmp_path, mo
     monkeypatch.setenv("CPATH", str(tmp_path))
     made = HostCompiler().compile(host_unit("#include <stray.h>\n" + library), host_arch)
     assert isinstance(made, Failure)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [('c++ "', "cannot be started"), ("/", "cannot be started"), ("false", "'false --version' fails: ")],
+)
+def test_a_variable_that_names_no_compiler_is_a_broken_toolchain(monkeypatch, chosen, words):
+    monkeypatch.setenv("CXX", chosen)
+    with pytest.raises(ToolchainBroken, match=words):
+        _ = HostCompiler().toolchain

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from autotune.errors import ToolchainBroken
 from autotune.records import Binary, Failure, Status
 from autotune.toolchain import CompilePool, HostCompiler, Nvrtc, compile_now
 
@@ -123,6 +125,44 @@ def test_a_compiler_that_takes_its_process_along_costs_one_candidate(pool_of, ho
     assert bad.result().status is Status.COMPILE_ERROR
     assert "SIGSEGV" in bad.result().message
     assert isinstance(good.result(), Binary)
+
+
+def test_a_compiler_that_is_killed_from_outside_is_started_once_more(
+    pool_of, host_unit, scripted, tmp_path
+):
+    once = f"{tmp_path}/once"
+    worker = scripted(f"mkdir {once} 2>/dev/null && kill -KILL $PPID")
+    assert isinstance(pool_of(worker, workers=1).submit(host_unit(value=1)).result(), Binary)
+    said = "echo 'c++: fatal error: Killed signal terminated program cc1plus'; exit 1"
+    compiler = scripted(f"mkdir {once}-more 2>/dev/null && {{ {said}; }}")
+    assert isinstance(pool_of(compiler, workers=1).submit(host_unit(value=2)).result(), Binary)
+
+
+def test_a_full_disk_is_no_fault_of_a_candidate(pool_of, host_unit, scripted):
+    full = "/usr/bin/ld: final link failed: No space left on device"
+    pool = pool_of(scripted(f"echo '{full}'; exit 1"), workers=1)
+    with pytest.raises(ToolchainBroken, match=f"cannot work: {full}") as caught:
+        pool.submit(host_unit()).result()
+    assert "TMPDIR" in caught.value.hint
+
+
+def test_a_compiler_that_vanishes_is_no_fault_of_a_candidate(pool_of, host_unit, scripted):
+    compiler = scripted(":")
+    pool = pool_of(compiler, workers=1)
+    assert isinstance(pool.submit(host_unit(value=1)).result(), Binary)
+    Path(compiler.command[0]).unlink()
+    with pytest.raises(ToolchainBroken, match="cannot be started"):
+        pool.submit(host_unit(value=2)).result()
+
+
+def test_a_compiler_that_never_falls_silent_takes_no_memory(pool_of, host_unit, scripted):
+    pool = pool_of(scripted("yes $(printf 'error \\377') | head -c 200000000; exit 1"), workers=1)
+    failure = pool.submit(host_unit()).result()
+    assert failure.status is Status.COMPILE_ERROR
+    assert failure.message.startswith("error \ufffd")
+    status = Path(f"/proc/{pool._workers[0].pid}/status").read_text()
+    peak_kib = int(re.search(r"VmHWM:\s+(\d+)", status)[1])
+    assert peak_kib < 150_000
 
 
 def test_equal_units_in_flight_are_compiled_once(pool_of, host_unit, scripted, tmp_path):

@@ -225,3 +225,9 @@ def test_a_binary_of_one_compiler_is_not_anothers(cuda_unit, host_unit, host_arc
     library = compile_now(HostCompiler(), store, host_unit(), host_arch)
     assert cubin.key != library.key
     assert (Path(cubin.path).name, Path(library.path).name) == ("image.cubin", "image.so")
+
+
+def test_a_cache_in_the_home_of_nobody_is_refused(monkeypatch):
+    monkeypatch.setenv("AUTOTUNE_CACHE", "~no-such-user-here/cache")
+    with pytest.raises(ToolchainBroken, match=r"AUTOTUNE_CACHE='~no-such-user-here/cache'"):
+        BinaryStore()
