@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kernel_space.gemm.ampere.config import CopyPlan, GemmConfig, Pipeline, Raster, Tile, Warp
 from kernel_space.gemm.kernel import Gemm
 from kernel_space.gemm.problem import GemmProblem
 
-__all__ = ["CopyPlan", "Gemm", "GemmConfig", "GemmProblem", "Pipeline", "Raster", "Tile", "Warp"]
+__all__ = ["Gemm", "GemmProblem"]

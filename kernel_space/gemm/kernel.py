@@ -19,7 +19,7 @@ from autotune.records import (
 )
 from autotune.space import Space
 from kernel_space.gemm import accuracy, ampere, hopper
-from kernel_space.gemm.ampere import GemmConfig
+from kernel_space.gemm.ampere import AmperePlan
 from kernel_space.gemm.hopper import HopperPlan
 from kernel_space.gemm.problem import GemmProblem
 from kernel_space.gemm.space import gemm_space
@@ -51,24 +51,18 @@ class Gemm(Kernel):
         return SourceUnit(
             language="cuda",
             main=SOURCES / "gemm.cu",
-            header=_header(problem, config),
+            header=_plan(problem, config).header(),
             entry="gemm",
             include_dirs=(SOURCES, SOURCES.parent),
         )
 
     def launch(self, problem: GemmProblem, config: Config, target: Target) -> Launch:
         """Return one block for each tile of C, or as many as the device holds at a time."""
-        if _is_hopper(config):
-            return HopperPlan.of(config, problem).launch(self.operands(problem), target)
-        return GemmConfig.of(config).launch(problem)
+        return _plan(problem, config).launch(target)
 
     def operands(self, problem: GemmProblem) -> tuple[Operand, ...]:
         """Return A, B and C as they are stored."""
-        return (
-            Operand(name="a", dtype=problem.dtype, shape=problem.shape_a),
-            Operand(name="b", dtype=problem.dtype, shape=problem.shape_b),
-            Operand(name="c", dtype=problem.dtype, shape=(problem.m, problem.n), output=True),
-        )
+        return problem.operands
 
     def reference(self, problem: GemmProblem, inputs: Mapping[str, Any], xp: Any) -> dict[str, Any]:
         """Return C in the dtype of ``inputs``."""
@@ -98,10 +92,8 @@ class Gemm(Kernel):
         return ("mechanism", *(name for name in rest if name != "mechanism"))
 
 
-def _header(problem: GemmProblem, config: Config) -> str:
-    if _is_hopper(config):
-        return HopperPlan.of(config, problem).header()
-    return GemmConfig.of(config).header(problem)
+def _plan(problem: GemmProblem, config: Config) -> AmperePlan | HopperPlan:
+    return (HopperPlan if _is_hopper(config) else AmperePlan).of(config, problem)
 
 
 def _is_hopper(config: Config) -> bool:

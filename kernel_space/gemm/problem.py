@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from autotune.errors import InvalidProblem
-from autotune.records import Problem
+from autotune.records import Operand, Problem
 
 ELEMENT_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4}
 LAYOUTS = ("nn", "nt", "tn", "tt")
@@ -59,6 +59,15 @@ class GemmProblem(Problem):
     def shape_b(self) -> tuple[int, int]:
         """Extents of B as stored."""
         return (self.n, self.k) if self.b_transposed else (self.k, self.n)
+
+    @property
+    def operands(self) -> tuple[Operand, Operand, Operand]:
+        """A, B and C as they are stored."""
+        return (
+            Operand(name="a", dtype=self.dtype, shape=self.shape_a),
+            Operand(name="b", dtype=self.dtype, shape=self.shape_b),
+            Operand(name="c", dtype=self.dtype, shape=(self.m, self.n), output=True),
+        )
 
     @property
     def a_transposed(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from autotune.records import Config, Launch, Scalar, Target
+from kernel_space.header import config_header
 from kernel_space.stream.problem import FACTOR, StreamProblem
 
 WARP_LANES = 32
@@ -75,7 +76,7 @@ class StreamPlan:
 
     def header(self) -> str:
         """Return the text of ``config.h``: all that is fixed when the kernel is compiled."""
-        constants = {
+        constants: dict[str, bool | int | str] = {
             "Dtype DTYPE": f"Dtype::{self.problem.dtype}",
             "Operation OPERATION": f"Operation::{self.problem.operation}",
             "float FACTOR": f"{FACTOR}f",
@@ -89,8 +90,7 @@ class StreamPlan:
             "Eviction EVICTION": f"Eviction::{self.eviction}",
             "Store STORE": f"Store::{self.store}",
         }
-        lines = [f"constexpr {name} = {value};" for name, value in constants.items()]
-        return "\n".join(["#pragma once", "namespace config {", *lines, "}", ""])
+        return config_header(constants)
 
 
 def block_threads(mechanism: str, threads: int) -> int:

@@ -6,7 +6,8 @@ import pytest
 
 from autotune.records import Scalar, Target, TensorMap
 from autotune.records.targets import TARGETS
-from kernel_space.gemm import Gemm, GemmConfig, GemmProblem
+from kernel_space.gemm import Gemm, GemmProblem
+from kernel_space.gemm.ampere import AmperePlan
 
 A100 = Target(
     arch="sm_80",
@@ -85,11 +86,11 @@ def test_dtype_and_layout_have_binaries_of_their_own(other):
 
 
 def test_config_reads_as_groups():
-    grouped = GemmConfig.of(CONFIG)
+    grouped = AmperePlan.of(CONFIG, GemmProblem(4097, 1, 1))
     assert (grouped.tile.m, grouped.tile.n, grouped.tile.k) == (128, 256, 32)
     assert (grouped.warp.m, grouped.pipeline.stages, grouped.copy.bytes) == (64, 4, 16)
     assert (grouped.raster.order, grouped.raster.group) == ("along_m", 8)
-    assert grouped.tiles(GemmProblem(4097, 1, 1)) == (33, 1)
+    assert grouped.tiles == (33, 1)
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from kernel_space.gemm.ampere.config import GemmConfig, conditions
 from kernel_space.gemm.ampere.default import default
+from kernel_space.gemm.ampere.plan import AmperePlan, conditions
 from kernel_space.gemm.ampere.rules import COPY_SIZES, FIXED, MECHANISMS, ampere_rules
 
 __all__ = [
     "COPY_SIZES",
     "FIXED",
     "MECHANISMS",
-    "GemmConfig",
+    "AmperePlan",
     "ampere_rules",
     "conditions",
     "default",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from autotune.records import Target, Value
 from autotune.space import Constraint
-from kernel_space.gemm.ampere.config import WARP_LANES
+from kernel_space.gemm.ampere.plan import WARP_LANES
 from kernel_space.gemm.ampere.registers import estimated_registers
 from kernel_space.gemm.problem import GemmProblem
 

@@ -7,6 +7,7 @@ from typing import Self
 
 from autotune.records import Condition, Config, Launch, Operand, Scalar, Target, TensorMap
 from kernel_space.gemm.problem import GemmProblem
+from kernel_space.header import config_header
 
 ROLES = {
     "tma": "none",
@@ -114,19 +115,14 @@ class HopperPlan:
         element = {"bf16": "bf16", "fp16": "f16"}[self.problem.dtype]
         majors = [0 if self._k_contiguous(side) else 1 for side in (0, 1)]
         macros = {"ELEMENT": element, "A_MAJOR": majors[0], "B_MAJOR": majors[1]}
-        lines = [
-            "#pragma once",
-            "#define HOPPER",
-            *(f'#define {name} "{value}"' for name, value in macros.items()),
-        ]
+        lines = ["#define HOPPER", *(f'#define {name} "{text}"' for name, text in macros.items())]
         if self.blocks_in_cluster > 1:
             lines.append(f"#define CLUSTER_SIZE {self.blocks_in_cluster}")
-        constants = [f"constexpr {name} = {value};" for name, value in self._constants().items()]
-        return "\n".join([*lines, "namespace config {", *constants, "}", ""])
+        return config_header(self._constants(), directives=lines)
 
-    def launch(self, operands: tuple[Operand, ...], target: Target) -> Launch:
+    def launch(self, target: Target) -> Launch:
         """Return a grid that fills the device once, or one cluster for each split tile."""
-        a, b, c = operands
+        a, b, c = self.problem.operands
         left, right = (b, a) if self.swapped else (a, b)
         size = self.blocks_in_cluster
         resident = target.sm_count // size * size
@@ -196,7 +192,7 @@ class HopperPlan:
             swizzle_bytes=columns * self.problem.element_bytes,
         )
 
-    def _constants(self) -> dict[str, int | str]:
+    def _constants(self) -> dict[str, bool | int | str]:
         return {
             "int TILE_M": self.tile_m,
             "int TILE_N": self.tile_n,
@@ -206,10 +202,10 @@ class HopperPlan:
             "int CLUSTER_N": self.cluster_n,
             "int SPLIT_K": self.split_k,
             "int STORE_SLOTS": STORE_SLOTS,
-            "bool A_K_CONTIGUOUS": _cpp(self._k_contiguous(0)),
-            "bool B_K_CONTIGUOUS": _cpp(self._k_contiguous(1)),
-            "bool SWAPPED": _cpp(self.swapped),
-            "bool STORE_BY_TMA": _cpp(self._stores_by_tma),
+            "bool A_K_CONTIGUOUS": self._k_contiguous(0),
+            "bool B_K_CONTIGUOUS": self._k_contiguous(1),
+            "bool SWAPPED": self.swapped,
+            "bool STORE_BY_TMA": self._stores_by_tma,
             "Roles ROLES": f"Roles::{ROLES[self.mechanism]}",
         }
 
@@ -237,7 +233,3 @@ def consumers(mechanism: str, tile_m: int) -> int:
         return 2
     groups = max(1, tile_m // GROUP_ROWS)
     return groups if groups <= MAX_CONSUMERS else 2
-
-
-def _cpp(value: bool) -> str:  # noqa: FBT001 - it is the value that is written
-    return str(value).lower()

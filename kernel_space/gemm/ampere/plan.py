@@ -1,12 +1,13 @@
-"""A GEMM config as typed records, grouped by meaning, and as the header that the kernel reads."""
+"""A config of these mechanisms for one problem: sizes, the generated header, the launch."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Self
 
-from autotune.records import Condition, Config, Launch, Scalar
+from autotune.records import Condition, Config, Launch, Scalar, Target
 from kernel_space.gemm.problem import GemmProblem
+from kernel_space.header import config_header
 
 WARP_LANES = 32
 
@@ -53,9 +54,10 @@ class Raster:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GemmConfig:
-    """One point of the space, grouped."""
+class AmperePlan:
+    """One point of the space, grouped by meaning and bound to a problem."""
 
+    problem: GemmProblem
     tile: Tile
     warp: Warp
     pipeline: Pipeline
@@ -63,10 +65,11 @@ class GemmConfig:
     raster: Raster
 
     @classmethod
-    def of(cls, config: Config) -> Self:
-        """Group the flat parameters of ``config``."""
+    def of(cls, config: Config, problem: GemmProblem) -> Self:
+        """Group the parameters that apply."""
         number = {name: value for name, value in config.items() if isinstance(value, int)}
         return cls(
+            problem=problem,
             tile=Tile(m=number["tile_m"], n=number["tile_n"], k=number["tile_k"]),
             warp=Warp(m=number["warp_m"], n=number["warp_n"]),
             pipeline=Pipeline(mechanism=str(config["mechanism"]), stages=number["stages"]),
@@ -79,22 +82,27 @@ class GemmConfig:
         """Threads in a block."""
         return self.tile.m // self.warp.m * (self.tile.n // self.warp.n) * WARP_LANES
 
-    def shared_bytes(self, element_bytes: int) -> int:
-        """Shared memory of a block, in bytes."""
-        return self.pipeline.stages * (self.tile.m + self.tile.n) * self.tile.k * element_bytes
+    @property
+    def shared_bytes(self) -> int:
+        """Dynamic shared memory of a block, in bytes."""
+        stage = (self.tile.m + self.tile.n) * self.tile.k
+        return self.pipeline.stages * stage * self.problem.element_bytes
 
-    def tiles(self, problem: GemmProblem) -> tuple[int, int]:
-        """Return how many tiles cover C, along M and along N."""
-        return -(-problem.m // self.tile.m), -(-problem.n // self.tile.n)
+    @property
+    def tiles(self) -> tuple[int, int]:
+        """How many tiles cover C, along M and along N."""
+        return -(-self.problem.m // self.tile.m), -(-self.problem.n // self.tile.n)
 
-    def launch(self, problem: GemmProblem) -> Launch:
+    def launch(self, target: Target) -> Launch:
         """Return one block for each tile of C."""
-        tiles_m, tiles_n = self.tiles(problem)
+        del target
+        problem = self.problem
+        tiles_m, tiles_n = self.tiles
         pitches = (problem.shape_a[1], problem.shape_b[1], problem.n)
         return Launch(
             grid=(tiles_m * tiles_n, 1, 1),
             block=(self.threads, 1, 1),
-            shared_bytes=self.shared_bytes(problem.element_bytes),
+            shared_bytes=self.shared_bytes,
             arguments=(
                 *("a", "b", "c"),
                 *(Scalar(dtype="int32", value=getattr(problem, name)) for name in problem.SIZES),
@@ -104,15 +112,15 @@ class GemmConfig:
             ),
         )
 
-    def header(self, problem: GemmProblem) -> str:
+    def header(self) -> str:
         """Return the text of ``config.h``: all that is fixed when the kernel is compiled.
 
         Shapes and the raster are not: they are arguments, so that one binary serves them all.
         """
-        constants = {
-            "Dtype DTYPE": f"Dtype::{problem.dtype}",
-            "bool A_TRANSPOSED": str(problem.a_transposed).lower(),
-            "bool B_TRANSPOSED": str(problem.b_transposed).lower(),
+        constants: dict[str, bool | int | str] = {
+            "Dtype DTYPE": f"Dtype::{self.problem.dtype}",
+            "bool A_TRANSPOSED": self.problem.a_transposed,
+            "bool B_TRANSPOSED": self.problem.b_transposed,
             "int TILE_M": self.tile.m,
             "int TILE_N": self.tile.n,
             "int TILE_K": self.tile.k,
@@ -123,13 +131,12 @@ class GemmConfig:
             "int COPY_BYTES": self.copy.bytes,
             "Cache CACHE": f"Cache::{self.copy.cache}",
         }
-        lines = [f"constexpr {name} = {value};" for name, value in constants.items()]
-        return "\n".join(["#pragma once", "namespace config {", *lines, "}", ""])
+        return config_header(constants)
 
 
 def conditions(problem: GemmProblem, config: Config) -> tuple[Condition, ...]:
     """Return the row lengths that the config's copies need."""
-    multiple = GemmConfig.of(config).copy.bytes // problem.element_bytes
+    multiple = AmperePlan.of(config, problem).copy.bytes // problem.element_bytes
     if multiple == 1:
         return ()
     fields = dict.fromkeys(problem.row_fields)
