@@ -15,6 +15,17 @@ Tree::
 
 from __future__ import annotations
 
+import os
+
+_CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - a lookup imports this, and pathlib is slow
+
+
+def install_hint(extra: str) -> str:
+    """Return what to type for the packages of ``extra``: in a checkout, or of the distribution."""
+    checkout = os.path.isfile(os.path.join(_CHECKOUT, "pyproject.toml"))  # noqa: PTH113, PTH118
+    what = f"-e '{_CHECKOUT}" if checkout else "'autotune-kernels"
+    return f"pip install {what}[{extra}]'"
+
 
 class AutotuneError(Exception):
     """Base of every error that this package raises on purpose.

@@ -69,7 +69,10 @@ def _run(spec: StudySpec, device_name: str, url: str | None, layout: str) -> Non
     from autotune.report.sheet import show
     from autotune.report.summary import summary_sheet
     from autotune.store import Store, default_url
+    from autotune.table import writable_target
 
+    if spec.export is not None:
+        writable_target(spec.export)  # before hours of work, not after
     with (
         closing(open_device(device_name, limits=spec.limits)) as device,
         Store.open(url or default_url()) as store,

@@ -12,7 +12,7 @@ from typing import Any
 from autotune.device.backend import Program, Telemetry, Verdict
 from autotune.device.loaded import LoadedKernel, target_of
 from autotune.device.nvml import Nvml
-from autotune.errors import DeviceUnavailable
+from autotune.errors import DeviceUnavailable, install_hint
 from autotune.records import Binary, DeviceIdentity, Failure, Launch, Status
 from autotune.timing import Plan, Stopwatch
 from autotune.verify import Arrays
@@ -143,7 +143,7 @@ def _cupy() -> Any:
     if importlib.util.find_spec("cupy") is None:
         raise DeviceUnavailable(
             "CuPy is not installed, so no GPU can be used",
-            hint="pip install 'autotune-kernels[cuda13]' (or [cuda12], as your driver allows)",
+            hint=f"{install_hint('cuda13')} (or [cuda12], as your driver allows)",
         )
     import cupy
 

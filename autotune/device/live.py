@@ -35,6 +35,8 @@ from autotune.toolchain.pool import usable_cpus
 # one that the search chose without its predecessors' results.
 MOST_COMPILERS = 16
 
+_RUNS = {"c++": "host", "cuda": "recording:h200"}  # a device that any machine has
+
 
 class LiveDevice:
     """Builds and measures candidates on the device that ``lane`` owns.
@@ -86,7 +88,8 @@ class LiveDevice:
         if kernel.language != self._compiler.language:
             raise InvalidInput(
                 f"kernel {kernel.name!r} is written in {kernel.language}; "
-                f"device {self.name} runs {self._compiler.language}"
+                f"device {self.name} runs {self._compiler.language}",
+                hint=f"add --device {_RUNS[kernel.language]}" if kernel.language in _RUNS else "",
             )
         self._compiler.preflight(arch=self.identity.target.arch)
 

@@ -17,6 +17,7 @@ from autotune.toolchain import HostCompiler, Nvrtc
 _LOG = logging.getLogger(__name__)
 _RECORDINGS = Path(__file__).parent.parent / "recordings"
 _PREFERRED = "h200"
+_MEANT = {"cpu": "host", "c++": "host", "gpu": "cuda:0"}
 HINT = "name one with --device; 'autotune doctor' says why others are missing"
 
 
@@ -24,16 +25,16 @@ def open_device(name: str, *, limits: Limits) -> Device:
     """Open the device that a person calls ``name``; close it when done.
 
     Args:
-        name: ``auto``, ``cuda:N``, ``host``, ``recording:NAME`` (shipped with the package) or
-            ``recording:PATH`` (a result database). ``auto`` is the first GPU, else the shipped
-            recording of one; ``Device.name`` says which.
+        name: ``auto``, ``cuda:N`` (``cuda`` is ``cuda:0``), ``host``, ``recording:NAME`` (shipped
+            with the package) or ``recording:PATH`` (a result database). ``auto`` is the
+            first GPU, else the shipped recording of one; ``Device.name`` says which.
         limits: When a compile or a run is given up.
 
     Raises:
         DeviceUnavailable: It is not on this machine; the message lists what is.
         InvalidInput: The recording holds nothing to replay.
     """
-    kind, _, which = name.partition(":")
+    kind, _, which = ("cuda:0" if name == "cuda" else name).partition(":")
     if name == "auto":
         return _automatic(limits)
     if kind == "cuda" and which.isascii() and which.isdigit():
@@ -43,7 +44,8 @@ def open_device(name: str, *, limits: Limits) -> Device:
         return LiveDevice(name, compiler=HostCompiler(), lane=lane, limits=limits)
     if kind == "recording" and which:
         return _recording(which)
-    raise DeviceUnavailable(f"no device {name!r}; {_known()}", hint=HINT)
+    meant = f"; did you mean {_MEANT[name]}" if name in _MEANT else ""
+    raise DeviceUnavailable(f"no device {name!r}{meant}; {_known()}", hint=HINT)
 
 
 def recordings() -> dict[str, Path]:

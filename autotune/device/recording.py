@@ -89,7 +89,8 @@ class RecordingDevice:
         names = sorted({name for name, _ in self._by_problem})
         if kernel.name not in names:
             raise InvalidInput(
-                f"{self.name} has no results of kernel {kernel.name!r}; it has {', '.join(names)}"
+                f"{self.name} has no results of kernel {kernel.name!r}; it has {', '.join(names)}",
+                hint="add --device host" if kernel.language == "c++" else "",
             )
 
     def rehearse(self, candidate: Candidate) -> None:

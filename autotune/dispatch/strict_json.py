@@ -27,10 +27,10 @@ def parse(text: str | bytes, name: str) -> Node:
         )
         _refuse_half_characters(text, value)
     except UnicodeDecodeError as error:
-        raise InvalidTable(f"{name}: byte {error.start} is not UTF-8") from None
+        raise InvalidTable(f"{name}: not a table: byte {error.start} is not UTF-8") from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}"
-        raise InvalidTable(f"{name}: {place}: {error.msg}") from None
+        raise InvalidTable(f"{name}: not a table: {place}: {error.msg}") from None
     except RecursionError:
         raise InvalidTable(f"{name}: nested too deeply for a table") from None
     except ValueError as error:  # raised by the hooks below

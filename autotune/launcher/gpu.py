@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autotune.device.loaded import LoadedKernel, target_of
-from autotune.errors import DeviceUnavailable, InvalidInput
+from autotune.errors import DeviceUnavailable, InvalidInput, install_hint
 from autotune.launcher.view import DTYPES, View
 from autotune.records import Binary, Launch, Target
 
@@ -139,7 +139,7 @@ def _cupy() -> Any:
     if importlib.util.find_spec("cupy") is None:
         raise DeviceUnavailable(
             "CuPy is not installed, so nothing can be launched",
-            hint="pip install 'autotune-kernels[cuda13]' (or [cuda12], as your driver allows)",
+            hint=f"{install_hint('cuda13')} (or [cuda12], as your driver allows)",
         )
     import cupy
 

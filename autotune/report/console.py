@@ -6,6 +6,7 @@ Both honour ``NO_COLOR``.
 
 from __future__ import annotations
 
+import os
 import sys
 
 from rich.console import Console
@@ -21,6 +22,12 @@ def results() -> Console:
 def messages() -> Console:
     """Return the console of stderr."""
     return _console(stderr=True)
+
+
+def edge() -> int | None:
+    """Return how many cells a line of stdout holds; None for a pipe, unless COLUMNS says it."""
+    told = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console().width if told else None
 
 
 def _console(*, stderr: bool) -> Console:

@@ -14,14 +14,14 @@ from enum import StrEnum
 from pathlib import Path
 
 import autotune
-from autotune.errors import AutotuneError, ToolchainBroken
+from autotune.errors import AutotuneError, ToolchainBroken, install_hint
 from autotune.records import Limits
 from autotune.report.sheet import Column, Sheet
 from autotune.report.units import one_line, size_text
 from autotune.toolchain import BinaryStore, Compiler, HostCompiler, Nvrtc
 from autotune.toolchain.headers import cuda_header_dirs
 
-CUDA_HINT = "pip install 'autotune-kernels[cuda13]' (or [cuda12], as your driver allows)"
+CUDA_HINT = f"{install_hint('cuda13')} (or [cuda12], as your driver allows)"
 
 
 class State(StrEnum):
@@ -72,7 +72,11 @@ def checks_sheet(checks: list[Check]) -> Sheet:
         columns=(
             Column("", lambda row: _MARKS[State(row["state"])]),
             Column("what", lambda row: row["name"]),
-            Column("found", lambda row: "\n→ ".join(filter(None, (row["found"], row["hint"])))),
+            Column(
+                "found",
+                lambda row: "\n→ ".join(filter(None, (row["found"], row["hint"]))),
+                folds=True,
+            ),
         ),
     )
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from autotune.report import console
-from autotune.report.units import counted
+from autotune.report.fields import problem_text
+from autotune.report.units import NOISY, counted, time_text
 from autotune.store import Store
 from autotune.table import build_table, write_table
 
@@ -31,3 +33,18 @@ def write_and_tell(
     for line in table.left_out:
         messages.print(f"left out: {line}")
     messages.print(f"wrote {path}: {counted(table.entries, 'problem')}")
+    for kernel in table.document["kernels"].values():
+        for entry in kernel["entries"]:
+            messages.print(f"  {_told(entry)}", soft_wrap=True)
+
+
+def _told(entry: dict[str, Any]) -> str:
+    """Return the problem, the time of what was exported for it, and how that was chosen."""
+    evidence = entry["evidence"]
+    told = f"{problem_text(entry['problem'])}: row {evidence['row_id']}"
+    told += f", {time_text(evidence['time_ns'])}"
+    if evidence["spread"] > NOISY:
+        told += f" (noisy: spread {evidence['spread']:.0%})"
+    if evidence["tied"]:
+        told += f", tied with {counted(evidence['tied'], 'other')} within noise"
+    return told

@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 
 from autotune.records import Kernel, Problem, Target
 from autotune.report.sheet import Column, Row, Sheet
-from autotune.report.units import one_line
+from autotune.report.units import one_line, share_text
 from autotune.space import Census, Space
 
 
@@ -21,7 +21,7 @@ def kernels_sheet(kernels: Iterable[tuple[str, Kernel]]) -> Sheet:
         columns=(
             Column("kernel", lambda row: row["reference"]),
             Column("language", lambda row: row["language"]),
-            Column("problem", lambda row: _fields(row["problem_fields"]), folds=True),
+            Column("problem", lambda row: _fields(row["problem_fields"])),
             Column("about", lambda row: row["about"], folds=True),
         ),
         empty="no kernel is installed",
@@ -58,8 +58,8 @@ def parameters_sheet(kernel: Kernel, problem: Problem, target: Target) -> Sheet:
         ],
         columns=(
             Column("parameter", lambda row: row["name"]),
-            Column("values", lambda row: " ".join(map(str, row["values"])), folds=True),
             Column("default", lambda row: str(row["default"]), right=True),
+            Column("values", lambda row: " ".join(map(str, row["values"])), moves=True),
             Column("about", lambda row: row["about"], folds=True),
         ),
         extra=_about(kernel, problem, target, space),
@@ -67,18 +67,25 @@ def parameters_sheet(kernel: Kernel, problem: Problem, target: Target) -> Sheet:
 
 
 def census_sheet(kernel: Kernel, problem: Problem, target: Target) -> Sheet:
-    """Return one row for each constraint: how many configs it removed, and one reason."""
+    """Return one row for each constraint: how many configs it removed, and one reason.
+
+    People see those that removed something, and the total.
+    """
     space = kernel.space(problem, target)
     census = space.census()
+    rows = _census_rows(space, census)
     left = f"{census.valid:,} of {census.total:,} configurations keep every constraint"
+    removed = sum(row["removed"] for row in rows)
+    total = {"name": "all together", "removed": removed, "example": ""}
     return Sheet(
         kind="constraints",
         title=f"{_title(kernel, problem, target)}: {left}",
-        rows=_census_rows(space, census),
+        rows=rows,
+        shown=[*(row for row in rows if row["removed"]), total] if rows else [],
         columns=(
             Column("constraint", lambda row: row["name"]),
             Column("removed", lambda row: f"{row['removed']:,}", right=True),
-            Column("share", lambda row: f"{row['removed'] / census.total:.1%}", right=True),
+            Column("share", lambda row: share_text(row["removed"], census.total), right=True),
             Column("for example", lambda row: row["example"], folds=True),
         ),
         empty="this space has no constraint",

@@ -14,13 +14,15 @@ from rich.table import Table
 from rich.text import Text
 
 from autotune.device.protocol import Device
-from autotune.records import Kernel, Problem, Status, Trial
+from autotune.records import Kernel, Problem, Status, Toolchain, Trial
 from autotune.report.fields import config_text
 from autotune.report.units import counted, duration_text, rate_text, time_text
-from autotune.study.events import ProblemReport
+from autotune.study.events import ProblemReport, Reason
 from autotune.study.spec import StudySpec
 
 _LINE_EVERY_S = 5.0
+_REDRAW_EVERY_S = 0.125
+_GO_ON = "raise --trials to go on"
 
 
 def watch(console: Console) -> LiveProgress | LineProgress:
@@ -35,6 +37,7 @@ class _Progress:
     kernel: Kernel
     flop: int
     planned: int
+    done: int
     deadline_s: float | None
     began_s: float = field(default_factory=time.monotonic)
     ran: int = 0
@@ -58,6 +61,20 @@ class _Progress:
         now = time.monotonic()
         left = (now - self.began_s) / self.ran * (self.planned - self.ran)
         return left if self.deadline_s is None else max(0.0, min(left, self.deadline_s - now))
+
+    @property
+    def at(self) -> int:
+        """How many trials there are, those of earlier runs included."""
+        return self.done + self.ran
+
+    @property
+    def total(self) -> int:
+        """How many trials there will be."""
+        return self.done + self.planned
+
+    @property
+    def position(self) -> str:
+        return f"{self.at}/{self.total}"
 
     @property
     def left(self) -> str:
@@ -103,8 +120,10 @@ class LineProgress:
             style="bold",
         )
         what = "replays what was measured on" if device.replays else "is"
-        built = device.toolchain.version
-        self._say(f"device {device.name} {what} {device.identity.name}, built by {built}")
+        self._say(
+            f"device {device.name} {what} {device.identity.name}, "
+            f"built by {_compiler(device.toolchain)}"
+        )
 
     def problem_started(self, problem: Problem, *, planned: int, done: int, valid: int) -> None:
         """Say how much is to do."""
@@ -113,11 +132,13 @@ class LineProgress:
             kernel=self._spec.kernel,
             flop=self._spec.kernel.cost(problem).flop,
             planned=planned,
+            done=done,
             deadline_s=self._deadline_s,
         )
         self._last_line_s = time.monotonic()
         already = f", {done} done before" if done else ""
-        self._say(f"{problem}: {planned:,} of {valid:,} configurations to try{already}")
+        if planned:
+            self._say(f"{problem}: {planned:,} of {valid:,} configurations to try{already}")
 
     def trial(self, problem: Problem, trial: Trial, best: Trial | None) -> None:
         """Say a new best at once, and where the search stands now and then."""
@@ -127,9 +148,9 @@ class LineProgress:
         progress.add(trial, best)
         if best is not None and best.number == trial.number:
             found = f"best {progress.speed(trial)}  {progress.config(trial)}"
-            self._say(f"  {self._position()}  {found}")
+            self._say(f"  {progress.position}  {found}")
         elif time.monotonic() - self._last_line_s > _LINE_EVERY_S:
-            facts = (self._position(), progress.failures, progress.left)
+            facts = (progress.position, progress.failures, progress.left)
             self._say("  " + "  ".join(fact for fact in facts if fact))
 
     def problem_finished(self, report: ProblemReport) -> None:
@@ -141,10 +162,6 @@ class LineProgress:
         """Pass a note on."""
         self._say(f"note: {text}", style="yellow")
 
-    def _position(self) -> str:
-        assert self._progress is not None
-        return f"{self._progress.ran}/{self._progress.planned}"
-
     def _say(self, text: str, style: str = "") -> None:
         self._last_line_s = time.monotonic()
         self._console.print(Text(text), style=style or None)
@@ -153,48 +170,57 @@ class LineProgress:
 class LiveProgress(LineProgress):
     """Keeps a few lines at the bottom of a terminal up to date.
 
+    They are drawn between trials and by no thread, so that nothing is drawn after the end.
+
     Args:
         console: The terminal.
     """
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
-        self._live = Live(console=console, transient=True, refresh_per_second=8)
+        self._live = Live(console=console, transient=True, auto_refresh=False)
+        self._drawn_s = 0.0
 
     def __enter__(self) -> Self:
         self._live.start()
         return self
 
     def __exit__(self, *failure: object) -> None:
+        self._clear()
         self._live.stop()
 
     def problem_started(self, problem: Problem, *, planned: int, done: int, valid: int) -> None:
         """Say how much is to do, and show the bar."""
         super().problem_started(problem, planned=planned, done=done, valid=valid)
-        self._redraw()
+        self._draw()
 
     def trial(self, problem: Problem, trial: Trial, best: Trial | None) -> None:
         """Move the bar."""
         del problem
         assert self._progress is not None
         self._progress.add(trial, best)
-        self._redraw()
+        if time.monotonic() - self._drawn_s > _REDRAW_EVERY_S:
+            self._draw()
 
     def problem_finished(self, report: ProblemReport) -> None:
         """Say what was found above the display."""
-        self._live.update(Text())
+        self._clear()
         super().problem_finished(report)
 
-    def _redraw(self) -> None:
+    def _draw(self) -> None:
         assert self._progress is not None
-        self._live.update(_display(self._progress))
+        self._drawn_s = time.monotonic()
+        self._live.update(_display(self._progress), refresh=True)
+
+    def _clear(self) -> None:
+        self._live.update(Text(), refresh=True)
 
 
 def _display(progress: _Progress) -> Group:
     bar = Table.grid(padding=(0, 2))
     bar.add_row(
-        ProgressBar(total=max(progress.planned, 1), completed=progress.ran, width=30),
-        Text(f"{progress.ran}/{progress.planned}"),
+        ProgressBar(total=max(progress.total, 1), completed=progress.at, width=30),
+        Text(progress.position),
         Text(progress.left),
     )
     facts = Table.grid(padding=(0, 2))
@@ -207,9 +233,19 @@ def _display(progress: _Progress) -> Group:
 
 
 def _finished(report: ProblemReport, progress: _Progress | None) -> list[str]:
+    if report.reason is Reason.FINISHED_BEFORE:
+        tried = f"{report.total} trials"
+        how = "every configuration was tried" if report.total >= report.valid else _GO_ON
+        return [f"{report.problem}: already finished ({tried}; {how})"]
     ending = f"  {report.reason}: {report.ran} trials in this run, {report.total} in all"
     failures = progress.failures if progress is not None else ""
     lines = [f"{ending} ({failures})" if failures else ending]
     if report.best is None:
         lines.append("  no configuration gave a right result")
     return lines
+
+
+def _compiler(toolchain: Toolchain) -> str:
+    """Return name and version: neither the name twice, nor the change list of a build."""
+    name, version = toolchain.compiler, toolchain.version.partition(" CL-")[0]
+    return version if version.startswith(name) else f"{name} {version}"

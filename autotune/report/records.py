@@ -9,31 +9,40 @@ from autotune.dispatch import Choice
 from autotune.errors import AutotuneError
 from autotune.report.fields import config_text, installed_kernel, problem_text
 from autotune.report.sheet import Column, Record, Row, Sheet
-from autotune.report.units import one_line, rate_text, time_text
+from autotune.report.units import headline, rate_text, spread_text, time_text
 from autotune.store import Context, StudySummary, TrialRow
 
-_PROBLEM = Column("problem", lambda row: problem_text(row["problem"]))
+
+def _device(row: Row) -> str:
+    """Return the device's name, and the recording that spoke for it."""
+    recording = row["replayed_from"]
+    return f"{row['device']} ({recording})" if recording else str(row["device"])
+
+
+_PROBLEM = Column("problem", lambda row: problem_text(row["problem"]), moves=True, shared=",")
+_STUDY = Column("study", lambda row: row["study"], moves=True, shared="\n")
+_ROW = Column("row", lambda row: str(row["trial_id"]), right=True)
 _TIME = Column("time", lambda row: time_text(row["median_ns"]), right=True)
 _CONFIG = Column(
     "configuration",
     lambda row: config_text(installed_kernel(row["kernel_ref"]), row["config"]),
-    folds=True,
+    moves=True,
 )
 
 COLUMNS: Mapping[str, Sequence[Column]] = {
     "best": (
-        Column("kernel", lambda row: row["kernel"]),
+        _ROW,
+        Column("kernel", lambda row: row["kernel"], moves=True, shared="\n"),
+        Column("device", _device, moves=True, shared="\n"),
         _PROBLEM,
-        Column("device", lambda row: with_recording(row["device"], row["replayed_from"])),
         _TIME,
-        Column("spread", lambda row: f"{row['spread']:.1%}", right=True),
+        Column("spread", lambda row: spread_text(row["spread"]), right=True),
         Column("rate", lambda row: rate_text(row["flop"], row["median_ns"]), right=True),
         _CONFIG,
-        Column("row", lambda row: str(row["trial_id"]), right=True),
     ),
     "trials": (
-        Column("row", lambda row: str(row["trial_id"]), right=True),
-        Column("study", lambda row: row["study"]),
+        _ROW,
+        _STUDY,
         _PROBLEM,
         Column("trial", lambda row: str(row["number"]), right=True),
         Column("status", lambda row: row["status"]),
@@ -41,29 +50,37 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _CONFIG,
     ),
     "failures": (
-        Column("row", lambda row: str(row["trial_id"]), right=True),
-        Column("study", lambda row: row["study"]),
+        _ROW,
+        Column("times", lambda row: str(row["times"]), right=True),
+        _STUDY,
         _PROBLEM,
         Column("status", lambda row: row["status"]),
-        Column("message", lambda row: one_line(row["message"]), folds=True),
+        Column("message", lambda row: row["headline"], moves=True),
         _CONFIG,
     ),
 }
 
 
-def with_recording(device: str, recording: str) -> str:
-    """Return the device's name, and the recording that spoke for it."""
-    return f"{device} ({recording})" if recording else device
-
-
 def trials_sheet(what: str, rows: Sequence[TrialRow]) -> Sheet:
     """Return one row for each trial; ``what`` is ``best``, ``trials`` or ``failures``."""
+    found = [_trial_row(row) for row in rows]
     return Sheet(
         kind="trials",
-        rows=[_trial_row(row) for row in rows],
+        rows=found,
+        shown=_alike(found) if what == "failures" else None,
         columns=COLUMNS[what],
         empty="no trial matches",
     )
+
+
+def _alike(rows: Sequence[Row]) -> list[Row]:
+    """Return the first of the failures that say the same, and how many there are."""
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        row = {**row, "headline": headline(row["message"])}  # noqa: PLW2901 - and what it says
+        key = (row["study"], problem_text(row["problem"]), row["status"], row["headline"])
+        groups.setdefault(key, []).append(row)
+    return [{**some[0], "times": len(some)} for some in groups.values()]
 
 
 def studies_sheet(studies: Sequence[StudySummary]) -> Sheet:
@@ -73,7 +90,7 @@ def studies_sheet(studies: Sequence[StudySummary]) -> Sheet:
         rows=[_study_row(study) for study in studies],
         columns=(
             Column("study", lambda row: row["name"]),
-            Column("kernel", lambda row: str(row["spec"].get("kernel", ""))),
+            Column("kernel", lambda row: str(row["spec"].get("kernel", "")), moves=True),
             Column("sampler", lambda row: row["sampler"]),
             Column("seed", lambda row: str(row["seed"]), right=True),
             Column("trials", lambda row: str(row["trials"]), right=True),
@@ -103,7 +120,7 @@ def choice_record(kernel_ref: str, problem: Mapping[str, Any], choice: Choice) -
         "config": config_text(installed_kernel(kernel_ref), choice.config),
     }
     if evidence:
-        lines["time"] = f"{time_text(evidence.time_ns)} (spread {evidence.spread:.1%})"
+        lines["time"] = f"{time_text(evidence.time_ns)} (spread {spread_text(evidence.spread)})"
         lines["row"] = f"{evidence.row_id} of study {evidence.study}"
     return Record(members=members, lines=lines)
 

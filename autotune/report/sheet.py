@@ -6,36 +6,18 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from autotune.report import console
+from autotune.report.layout import Column, Row, lay_out, wrapped
+
+__all__ = ["Column", "Record", "Row", "Sheet", "show", "show_record"]
 
 JSON_SCHEMA = 1
-
-Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of the table for people.
-
-    Attributes:
-        title: Its heading.
-        text: What a row shows in it.
-        right: True to align numbers to the right.
-        folds: True if long text may wrap; other columns keep their width.
-    """
-
-    title: str
-    text: Callable[[Row], str]
-    right: bool = False
-    folds: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +28,7 @@ class Sheet:
         kind: What a row is, in the plural; the member of the JSON that holds the rows.
         rows: JSON-ready rows, with every field.
         columns: What the table for people shows of them.
+        shown: Rows for people, where they see other ones than scripts do.
         title: A line above the table.
         empty: What the table says when there are no rows.
         extra: Further members of the JSON.
@@ -54,6 +37,7 @@ class Sheet:
     kind: str
     rows: Sequence[Row]
     columns: Sequence[Column]
+    shown: Sequence[Row] | None = None
     title: str = ""
     empty: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -121,27 +105,30 @@ def _flat(row: Row, prefix: str = "") -> dict[str, Any]:
 
 
 def _print_table(sheet: Sheet) -> None:
-    out = console.results()
+    edge = console.edge()
     if sheet.title:
-        out.print(Text(sheet.title, style="bold"))
-    if not sheet.rows:
+        _print("\n".join(wrapped(sheet.title, edge, whole=True)), style="bold")
+    rows = sheet.rows if sheet.shown is None else sheet.shown
+    if not rows:
         console.messages().print(sheet.empty or f"no {sheet.kind}")
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for column in sheet.columns:
-        table.add_column(
-            Text(column.title),
-            justify="right" if column.right else "left",
-            no_wrap=not column.folds,
-            overflow="fold",
-        )
-    for row in sheet.rows:
-        table.add_row(*(Text(column.text(row)) for column in sheet.columns))
-    out.print(table)
+    lines = lay_out(sheet.columns, rows, edge)
+    if lines.caption:
+        _print("\n".join(wrapped(lines.caption, edge, whole=True)))
+    if lines.head:
+        _print(lines.head, style="bold")
+    _print("\n".join(lines.rows))
 
 
 def _print_lines(lines: Mapping[str, str]) -> None:
-    grid = Table.grid(padding=(0, 2))
-    for label, text in lines.items():
-        grid.add_row(Text(label, style="bold"), Text(text))
-    console.results().print(grid)
+    columns = (
+        Column("", lambda row: row["label"]),
+        Column("", lambda row: row["text"], folds=True),
+    )
+    rows = [{"label": label, "text": text} for label, text in lines.items()]
+    _print("\n".join(lay_out(columns, rows, console.edge()).rows))
+
+
+def _print(text: str, style: str = "") -> None:
+    """Write ``text`` as it is: it has its lines already."""
+    console.results().print(Text(text, style=style), soft_wrap=True)

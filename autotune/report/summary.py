@@ -5,7 +5,7 @@ from __future__ import annotations
 from autotune.records import Kernel, Trial
 from autotune.report.fields import config_text, problem_text
 from autotune.report.sheet import Column, Row, Sheet
-from autotune.report.units import rate_text, time_text
+from autotune.report.units import NOISY, rate_text, time_text
 from autotune.study.events import ProblemReport, StudyReport
 from autotune.study.spec import StudySpec
 
@@ -16,17 +16,18 @@ def summary_sheet(spec: StudySpec, report: StudyReport) -> Sheet:
         kind="problems",
         rows=[_row(spec, found) for found in report.problems],
         columns=(
-            Column("problem", lambda row: problem_text(row["problem"])),
+            Column("problem", lambda row: problem_text(row["problem"]), moves=True, shared=","),
             Column("trials", lambda row: str(row["trials"]), right=True),
             Column("right", lambda row: str(row["ok"]), right=True),
-            Column("best", lambda row: time_text(row["median_ns"]), right=True),
+            Column("best (replayed)" if report.replays else "best", _best, right=True),
             Column("rate", lambda row: rate_text(row["flop"], row["median_ns"]), right=True),
             Column("vs default", _speedup, right=True),
-            Column("configuration", lambda row: _config(spec.kernel, row), folds=True),
+            Column("configuration", lambda row: _config(spec.kernel, row), moves=True),
         ),
         extra={
             "study": report.study,
             "device": report.device,
+            "replays": report.replays,
             "seconds": round(report.seconds, 3),
         },
     )
@@ -53,6 +54,11 @@ def _row(spec: StudySpec, found: ProblemReport) -> Row:
 
 def _median_ns(trial: Trial | None) -> float | None:
     return trial.median_ns if trial else None
+
+
+def _best(row: Row) -> str:
+    noisy = row["spread"] is not None and row["spread"] > NOISY
+    return f"{time_text(row['median_ns'])}{' noisy' if noisy else ''}"
 
 
 def _speedup(row: Row) -> str:

@@ -15,7 +15,7 @@ from sqlalchemy.exc import (
     SQLAlchemyError,
 )
 
-from autotune.errors import StoreError
+from autotune.errors import StoreError, install_hint
 from autotune.store.url import shown
 
 _SQLITE_FAULTS = {  # by the start of SQLite's own name for the error
@@ -51,7 +51,7 @@ def translated(url: URL) -> Iterator[None]:
     except ModuleNotFoundError as error:
         raise StoreError(
             f"{shown(url)}: the driver {error.name!r} is not installed",
-            hint="install it, or use postgresql:// with pip install 'autotune-kernels[postgres]'",
+            hint=f"install it, or use postgresql:// with {install_hint('postgres')}",
         ) from None
     except SQLAlchemyError as error:
         raise StoreError(f"{shown(url)}: {_first_line(error)}") from error

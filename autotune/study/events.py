@@ -49,10 +49,19 @@ class ProblemReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyReport:
-    """What a study found, problem by problem. A problem that time did not reach is absent."""
+    """What a study found, problem by problem. A problem that time did not reach is absent.
+
+    Attributes:
+        study: Its name.
+        device: The name that the device was opened by.
+        replays: True if that device repeats what was measured before.
+        problems: What was found, in the order of the study.
+        seconds: How long this run took.
+    """
 
     study: str
     device: str
+    replays: bool = False
     problems: tuple[ProblemReport, ...]
     seconds: float
 

@@ -138,7 +138,9 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise InvalidInput(f"study file {str(path)!r} does not exist") from None
+        beside = path.with_name(f"{path.name}.toml")
+        hint = f"did you mean {beside}?" if beside.is_file() else ""
+        raise InvalidInput(f"study file {str(path)!r} does not exist", hint) from None
     except RecursionError:
         raise InvalidInput(f"{path}: not a readable TOML file: nested too deeply") from None
     except (OSError, ValueError) as error:  # TOML's own error is one, as is a number of a page

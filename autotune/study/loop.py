@@ -61,6 +61,7 @@ def run_study(
     return StudyReport(
         study=spec.name,
         device=device.name,
+        replays=device.replays,
         problems=tuple(reports),
         seconds=time.monotonic() - started,
     )

@@ -66,7 +66,7 @@ def build_table(
         if kernel["entries"]:
             kernels[name] = kernel
     if not kernels:
-        raise _nothing(device, left_out)
+        raise _nothing("" if rows else _whose(store, studies, device), left_out)
     return Export(
         document=_document(answers[0].context.device, kernels),
         entries=sum(len(kernel["entries"]) for kernel in kernels.values()),
@@ -184,12 +184,19 @@ def _refuse_unknown_studies(store: Store, studies: Sequence[str]) -> None:
             raise InvalidInput(f"no study named {name!r}; the database has: {listed}")
 
 
-def _nothing(device: str | None, left_out: list[str]) -> NoValidConfig:
-    why = left_out[0] if left_out else "the database has no rows"
-    of_device = f" of device {device!r}" if device else ""
+def _whose(store: Store, studies: Sequence[str], device: str | None) -> str:
+    """Return whose rows there are if ``device`` is the reason that none was read."""
+    every = store.contexts(Filter(studies=tuple(studies)))
+    names = dict.fromkeys(each.context.device.name for each in every)
+    if device is None or not names:
+        return "the database has no rows"
+    return f"no row is of device {device!r}; the devices are: {', '.join(names)}"
+
+
+def _nothing(why: str, left_out: list[str]) -> NoValidConfig:
     more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
     return NoValidConfig(
-        f"nothing{of_device} to export: {why}{more}", hint="see: autotune query failures"
+        f"nothing to export: {why or left_out[0]}{more}", hint="see: autotune query failures"
     )
 
 

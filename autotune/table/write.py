@@ -19,11 +19,7 @@ def write_table(export: Export, path: str | os.PathLike[str]) -> None:
         InvalidInput: ``path`` is in no folder, or is something other than a file.
         AutotuneError: It cannot be written, for example because the disk is full.
     """
-    target = Path(os.path.realpath(path))  # a link stays a link to the new table
-    if not target.parent.is_dir():
-        raise InvalidInput(f"table {os.fspath(path)!r}: there is no folder {str(target.parent)!r}")
-    if target.exists() and not target.is_file():
-        raise InvalidInput(f"table {os.fspath(path)!r} is there and is not a file")
+    target = writable_target(path)
     text = json.dumps(export.document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     Table.parse(text, os.fspath(path))  # what cannot be loaded is not written
     try:
@@ -33,6 +29,25 @@ def write_table(export: Export, path: str | os.PathLike[str]) -> None:
             f"table {os.fspath(path)!r} cannot be written: {error.strerror}",
             hint="what was there before is untouched",
         ) from error
+
+
+def writable_target(path: str | os.PathLike[str]) -> Path:
+    """Return the file that a table at ``path`` would be: a link stays a link to the new table.
+
+    Raises:
+        InvalidInput: ``path`` is in no folder, in one that cannot be written to, or is something
+            other than a file.
+    """
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise InvalidInput(f"table {os.fspath(path)!r}: there is no folder {str(target.parent)!r}")
+    if not os.access(target.parent, os.W_OK):
+        raise InvalidInput(
+            f"table {os.fspath(path)!r}: folder {str(target.parent)!r} cannot be written to"
+        )
+    if target.exists() and not target.is_file():
+        raise InvalidInput(f"table {os.fspath(path)!r} is there and is not a file")
+    return target
 
 
 def _replace(target: Path, content: bytes) -> None:

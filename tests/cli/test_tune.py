@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 
 import pytest
@@ -77,16 +78,20 @@ def test_a_space_that_is_used_up_ends_cleanly(shell, faulty):
 
 
 def test_failures_are_counted_kept_and_shown(shell, faulty):
-    study = faulty('fault = ["none", "compile_error", "half_of_k"]\ntwin = [0]')
+    study = faulty('fault = ["none", "compile_error", "half_of_k"]\ntwin = [0, 1]')
     ended = shell("tune", study, "--device", "host", "--format", "json")
     assert ended.code == 0
     assert json.loads(ended.out)["problems"][0]["statuses"] == {
-        "ok": 1,
-        "compile_error": 1,
-        "incorrect": 1,
+        "ok": 2,
+        "compile_error": 2,
+        "incorrect": 2,
     }
+    rows = json.loads(shell("query", "failures", "--format", "json").out)["trials"]
+    assert len(rows) == 4
     shown = shell("query", "failures")
-    assert "this configuration must not compile" in shown.out
+    said = re.findall(r"faulty_matmul\.cpp:\d+:\d+: error: .*must not compile", shown.out)
+    assert len(said) == 1, shown.out
+    assert re.search(r"\b2  compile_error", shown.out)
     assert "fault=compile_error twin=0" in shown.out
 
 
@@ -154,7 +159,7 @@ def test_studies_lists_what_ran(autotune, tuned):
 
 def test_an_export_can_be_looked_up(autotune, tuned, here):
     ended = autotune("export", "--out", "out.json", "--study", "small", "--db", tuned.url)
-    assert ended == (0, "", "wrote out.json: 1 problem\n")
+    assert ended.err.startswith("wrote out.json: 1 problem\n  m=48,n=32,k=16: row ")
     words = ("lookup", "out.json", "m=48", "n=32", "k=16")
     exact = json.loads(autotune(*words, "--format", "json").out)
     assert exact["source"] == "exact"

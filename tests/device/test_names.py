@@ -12,10 +12,23 @@ from autotune.errors import DeviceUnavailable, StoreError
 from autotune.records import Limits
 
 
-@pytest.mark.parametrize("name", ["gpu", "cuda", "cuda:", "cuda:x", "cuda:-1", "recording:", ""])
+@pytest.mark.parametrize("name", ["gpu", "cuda:", "cuda:x", "cuda:-1", "recording:", ""])
 def test_a_name_that_is_none_lists_those_that_are(name):
     with pytest.raises(DeviceUnavailable, match="devices are auto, cuda:N, host"):
         open_device(name, limits=Limits())
+
+
+@pytest.mark.parametrize(("name", "meant"), [("cpu", "host"), ("gpu", "cuda:0")])
+def test_a_name_that_people_try_is_answered_with_the_right_one(name, meant):
+    with pytest.raises(DeviceUnavailable, match=f"did you mean {meant}"):
+        open_device(name, limits=Limits())
+
+
+def test_cuda_is_the_first_gpu(monkeypatch):
+    opened = []
+    monkeypatch.setattr(names, "_cuda", lambda index, limits: opened.append(index))
+    open_device("cuda", limits=Limits())
+    assert opened == [0]
 
 
 def test_a_gpu_that_is_not_there_is_named():

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import io
+import re
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
-from autotune.records import Config, Measurement, Status, Trial, load_kernel
+from autotune.records import Config, Measurement, Status, Toolchain, Trial, load_kernel
 from autotune.report.progress import LineProgress, LiveProgress, watch
 from autotune.study import ProblemReport, Reason, StudySpec
 
@@ -17,7 +18,7 @@ DEVICE = SimpleNamespace(
     name="recording:x",
     replays=True,
     identity=SimpleNamespace(name="A GPU"),
-    toolchain=SimpleNamespace(version="13.0"),
+    toolchain=Toolchain(compiler="nvrtc", version="13.0.88 CL-36424714"),
 )
 
 
@@ -70,9 +71,9 @@ def test_lines_tell_the_device_the_best_and_the_failures():
     lines = console.file.getvalue().splitlines()
     assert lines == [
         "study [red]s[/red]: kernel host_matmul, 1 problem, sampler tpe, seed 0",
-        "device recording:x replays what was measured on A GPU, built by 13.0",
+        "device recording:x replays what was measured on A GPU, built by nvrtc 13.0.88",
         "m=100,n=100,k=100: 3 of 50 configurations to try, 2 done before",
-        "  1/3  best 1.00 µs  2.00 TFLOP/s  tile=2",
+        "  3/5  best 1.00 µs  2.00 TFLOP/s  tile=2",
         "note: a [note]",
         "  trials done: 3 trials in this run, 5 in all (1 compile_error)",
     ]
@@ -87,6 +88,61 @@ def test_a_terminal_gets_a_display_that_goes_away():
     assert "[red]s[/red]" in shown
     assert "trials done: 3 trials in this run, 5 in all (1 compile_error)" in shown
     assert shown.count("\x1b[?25h") == 1  # the cursor is back
+
+
+@pytest.mark.parametrize(
+    ("total", "valid", "hint"),
+    [(5, 50, "raise --trials to go on"), (50, 50, "every configuration was tried")],
+)
+def test_a_finished_study_gets_one_line(total, valid, hint):
+    console = _console(terminal=False)
+    with watch(console) as observer:
+        observer.started(SPEC, DEVICE)
+        observer.problem_started(PROBLEM, planned=0, done=total, valid=valid)
+        observer.problem_finished(
+            ProblemReport(
+                problem=PROBLEM,
+                reason=Reason.FINISHED_BEFORE,
+                ran=0,
+                total=total,
+                valid=valid,
+                best=_trial(0),
+                default=None,
+                statuses={},
+            )
+        )
+    said = console.file.getvalue().splitlines()[2:]
+    assert said == [f"m=100,n=100,k=100: already finished ({total} trials; {hint})"]
+
+
+def _screen(written):
+    """Return what stays on a terminal: its lines after every move and erasure."""
+    lines, row, column = [""], 0, 0
+    for code, text in re.findall(r"(\x1b\[[?\d;]*[A-Za-z]|\r|\n)|([^\x1b\r\n]+)", written):
+        if text:
+            lines[row] = lines[row][:column].ljust(column) + text + lines[row][column + len(text) :]
+            column += len(text)
+        elif code == "\n":
+            row, column = row + 1, 0
+            lines += [""] * (row + 1 - len(lines))
+        elif code == "\r":
+            column = 0
+        elif code.endswith("A"):
+            row -= int(code[2:-1] or 1)
+        elif code.endswith("K"):
+            lines[row] = ""
+    return [line for line in lines if line]
+
+
+def test_the_display_leaves_nothing_behind():
+    console = _console(terminal=True)
+    with watch(console) as observer:
+        _tell(observer)
+        observer.problem_started(PROBLEM, planned=3, done=2, valid=50)
+        observer.trial(PROBLEM, _trial(5), _trial(5))
+    left = _screen(console.file.getvalue())
+    assert left[-1].startswith("m=100,n=100,k=100: 3 of 50 configurations")
+    assert not any("━" in line for line in left)
 
 
 @pytest.mark.parametrize("planned", [0, 1])

@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autotune.report.units import counted, duration_text, one_line, rate_text, size_text, time_text
+from autotune.report.units import (
+    counted,
+    duration_text,
+    headline,
+    one_line,
+    rate_text,
+    share_text,
+    size_text,
+    spread_text,
+    time_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -71,3 +81,29 @@ def test_one_line_always_fits_and_prints(text, width):
 
 def test_one_is_singular_and_none_is_not():
     assert [counted(count, "row") for count in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        (
+            "In file of /me/kernel.cu:3:\n/me/tile.cuh(12): error: no such tile\n  12 | x",
+            "tile.cuh(12): error: no such tile",
+        ),
+        ("warning: /a/error.h is old\nfatal ERROR: it ends", "fatal ERROR: it ends"),
+        ("\n7 of 9 elements/s are wrong; 3/4 of them", "7 of 9 elements/s are wrong; 3/4 of them"),
+        ("", ""),
+    ],
+)
+def test_the_headline_is_what_went_wrong_without_folders(message, line):
+    assert headline(message) == line
+
+
+@pytest.mark.parametrize(("spread", "text"), [(0.019, "1.9%"), (0.31, "31.0% noisy")])
+def test_a_spread_that_is_too_much_is_marked(spread, text):
+    assert spread_text(spread) == text
+
+
+@pytest.mark.parametrize(("part", "text"), [(0, "0.0%"), (1, "<0.1%"), (5_000, "50.0%")])
+def test_a_small_share_is_not_nothing(part, text):
+    assert share_text(part, 10_000) == text
