@@ -1,5 +1,7 @@
 # `make tune` and `make test` do all their own set-up, in .venv, on any machine with Python 3.11-3.13.
-# Nothing outside this folder is changed. Set PYTHON=… to choose the interpreter.
+# Packages go into .venv, the table of `make tune` into this folder. Outside it, results go into
+# your data folder (or AUTOTUNE_DB) and binaries into your cache folder (or AUTOTUNE_CACHE); pip
+# keeps its own cache. Set PYTHON=… to choose the interpreter.
 
 VENV := .venv
 BIN  := $(VENV)/bin
@@ -25,6 +27,7 @@ help:  ## show this list
 
 tune: $(VENV)/tune-$(or $(GPU_EXTRA),host)  ## tune the quickstart study; ends with a table
 	$(BIN)/autotune tune studies/quickstart.toml
+	@echo "next: $(BIN)/autotune lookup table.json m=2048 n=2048 k=2048"
 
 test: $(VENV)/test-$(TEST_EXTRA)  ## run every test that this machine can run
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 $(PYTEST)

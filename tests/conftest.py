@@ -36,6 +36,7 @@ def _shared_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     run = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUTOTUNE_CACHE", str(run / "cache"))
+        patch.delenv("COLUMNS", raising=False)  # a pipe has no width, here as elsewhere
         for variable in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
             patch.setenv(variable, str(base / variable.lower()))
         patch.delenv("NO_COLOR", raising=False)

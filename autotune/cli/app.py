@@ -77,7 +77,22 @@ def _misused(error: click.ClickException) -> int:
         return error.exit_code
     context = error.ctx if isinstance(error, click.UsageError) else None
     hint = f"{context.command_path} --help" if context else "autotune --help"
-    return _refused(error.format_message(), hint, error.exit_code)
+    return _refused(_in_our_words(error), hint, error.exit_code)
+
+
+def _in_our_words(error: click.ClickException) -> str:
+    """Return the message, led by the option or argument that it is about."""
+    if not isinstance(error, click.BadParameter) or error.param is None:
+        message = error.format_message().rstrip(".")
+        return message[:1].lower() + message[1:]
+    named = (
+        error.param.opts[0]
+        if isinstance(error.param, click.Option)
+        else error.param.human_readable_name
+    )
+    if isinstance(error, click.MissingParameter):
+        return f"{named} is missing"
+    return f"{named}: {error.message.rstrip('.')}"
 
 
 def _refused(message: str, hint: str, exit_code: int) -> int:

@@ -44,8 +44,26 @@ def kernels(
         raise click.UsageError("--problem needs the NAME of a kernel")
     if name is None or problem is None:
         show(_listed(name), layout)
+        if name is not None and layout == "table":
+            _show_an_example(name)
     else:
         show(_space(name, problem, target, explain=explain), layout)
+
+
+def _show_an_example(name: str) -> None:
+    """Show the parameters for some problem, and what to type for another one."""
+    from autotune.records import load_kernel
+    from autotune.report.fields import problem_text
+    from autotune.report.kernels import example_problem
+    from autotune.report.sheet import show
+
+    problem = example_problem(load_kernel(name))
+    if problem is not None:
+        fields = problem.as_dict()
+        click.echo()
+        show(_space(name, fields, None, explain=False), "table")
+        words = f"autotune kernels {name} --problem {problem_text(fields)} --explain"
+        click.echo(f"hint: {words}", err=True)
 
 
 def _listed(name: str | None) -> Sheet:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from autotune.cli.options import Fields, ProblemFields, format_option, verbosity
+from autotune.cli.options import Fields, ProblemFields, format_option, merged, verbosity
+from autotune.errors import InvalidProblem
+
+if TYPE_CHECKING:
+    from autotune.dispatch import Table
+
+FAR_OCTAVES = 2.0  # a time from this far away says little of the problem that was asked for
 
 
 @click.command()
@@ -16,18 +23,42 @@ from autotune.cli.options import Fields, ProblemFields, format_option, verbosity
 @format_option
 @verbosity
 def lookup(table: Path, problem: tuple[Fields, ...], kernel: str | None, layout: str) -> None:
-    r"""Look a problem up in TABLE, as ``autotune.dispatch`` does in a program.
+    """Look a problem up in TABLE, as ``autotune.dispatch`` does in a program.
 
-    \b
-    Example:
-      autotune lookup table.json m=4096 n=4096 k=4096 dtype=bf16 layout=nt
+    A field that has one value in the whole table, such as dtype, may be left out here.
+
+    Example: autotune lookup table.json m=4096 n=4096 k=4096 dtype=bf16 layout=nt
     """
     from autotune.dispatch import Table
-    from autotune.report.records import choice_record
+    from autotune.report.records import choice_record, octaves_off
     from autotune.report.sheet import show_record
 
-    fields = {name: value for part in problem for name, value in part.items()}
     loaded = Table.load(table)
+    fields = _completed(loaded, kernel, merged(problem))
     choice = loaded.lookup(kernel, **fields)
-    kernel_ref = loaded.kernels[choice.kernel].kernel_ref
-    show_record(choice_record(kernel_ref, fields, choice), layout)
+    answered = loaded.kernels[choice.kernel]
+    show_record(choice_record(answered, fields, choice), layout)
+    far = octaves_off(answered, fields, choice)
+    if choice.source == "nearest" and far > FAR_OCTAVES:
+        click.echo(f"warning: {far:.1f} octaves are far; tune this problem to be sure", err=True)
+
+
+def _completed(table: Table, kernel: str | None, fields: Fields) -> Fields:
+    """Return ``fields`` with those that the table leaves no choice about.
+
+    Raises:
+        InvalidProblem: A field is missing of which the table has several values.
+    """
+    name = kernel or (next(iter(table.kernels)) if len(table.kernels) == 1 else "")
+    if name not in table.kernels:
+        return fields  # the lookup says which kernels there are
+    found = table.kernels[name]
+    complete = dict(fields)
+    for field in found.exact_fields:
+        values = list(dict.fromkeys(entry.problem[field] for entry in found.entries))
+        if field not in fields and len(values) == 1:
+            complete[field] = values[0]
+        elif field not in fields:
+            listed = ", ".join(map(str, values))
+            raise InvalidProblem(f"problem: missing field {field}; the table has {listed}")
+    return complete

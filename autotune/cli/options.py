@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
+
+from autotune.errors import InvalidProblem
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Fields = dict[str, int | str]
@@ -83,6 +85,19 @@ def db_option(command: Command) -> Command:
     )(command)
 
 
+class Whole(click.IntRange):
+    """A whole number in a range, refused in words."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number."""
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            at_most = "" if self.max is None else f" to {self.max}"
+            wanted = f"from {self.min}{at_most}" if at_most else f"of at least {self.min}"
+            self.fail(f"must be a whole number {wanted}, not {value!r}", param, ctx)
+
+
 class ProblemFields(click.ParamType[Fields]):
     """``m=4096,dtype=bf16``: problem fields by name."""
 
@@ -103,6 +118,21 @@ class ProblemFields(click.ParamType[Fields]):
                 self.fail(f"{name!r} is given twice", param, ctx)
             fields[name] = int(text) if re.fullmatch(r"[+-]?\d+", text) else text
         return fields
+
+
+def merged(parts: Sequence[Fields]) -> Fields:
+    """Return the fields of every part.
+
+    Raises:
+        InvalidProblem: A field is in two of them.
+    """
+    fields: Fields = {}
+    for part in parts:
+        for name, value in part.items():
+            if name in fields:
+                raise InvalidProblem(f"problem: {name!r} is given twice")
+            fields[name] = value
+    return fields
 
 
 class Duration(click.ParamType[float]):

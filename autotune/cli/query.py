@@ -59,6 +59,7 @@ def failures(**chosen: Any) -> None:
 def _show(
     what: str, *, url: str | None, layout: str, study: tuple[str, ...], **wanted: Any
 ) -> None:
+    from autotune.report.nothing import why_nothing
     from autotune.report.records import trials_sheet
     from autotune.report.sheet import show
     from autotune.store import Filter, Store, default_url
@@ -69,4 +70,5 @@ def _show(
             rows = store.best(chosen)
         else:
             rows = store.rows(chosen) if what == "trials" else store.failures(chosen)
-        show(trials_sheet(what, rows), layout)
+        empty = "" if rows else why_nothing(store, chosen)
+        show(trials_sheet(what, rows, empty=empty), layout)

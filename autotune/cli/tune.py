@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from autotune.cli.options import Duration, db_option, format_option, is_quiet, verbosity
+from autotune.cli.options import Duration, Whole, db_option, format_option, is_quiet, verbosity
 from autotune.errors import InvalidInput, NoValidConfig
 from autotune.search import SAMPLERS
 
@@ -29,11 +29,9 @@ if TYPE_CHECKING:
     help="auto, cuda:N, host, recording:NAME or recording:/path/to/database.",
 )
 @db_option
-@click.option(
-    "--trials", type=click.IntRange(min=1), help="Total for each problem, earlier runs included."
-)
+@click.option("--trials", type=Whole(min=1), help="Total for each problem, earlier runs included.")
 @click.option("--time-budget", "time_budget_s", type=Duration(), help="Such as 90s, 5m or 1h.")
-@click.option("--seed", type=click.IntRange(min=0, max=2**32 - 1), help="Seed of the search.")
+@click.option("--seed", type=Whole(min=0, max=2**32 - 1), help="Seed of the search.")
 @click.option(
     "--sampler",
     type=click.Choice(tuple(SAMPLERS)),

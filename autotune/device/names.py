@@ -44,8 +44,8 @@ def open_device(name: str, *, limits: Limits) -> Device:
         return LiveDevice(name, compiler=HostCompiler(), lane=lane, limits=limits)
     if kind == "recording" and which:
         return _recording(which)
-    meant = f"; did you mean {_MEANT[name]}" if name in _MEANT else ""
-    raise DeviceUnavailable(f"no device {name!r}{meant}; {_known()}", hint=HINT)
+    meant = f"did you mean --device {_MEANT[name]}?" if name in _MEANT else ""
+    raise DeviceUnavailable(f"no device {name!r}; {_known()}", hint=meant or HINT)
 
 
 def recordings() -> dict[str, Path]:

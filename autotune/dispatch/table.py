@@ -79,7 +79,8 @@ class Table:
             return choice
         asked = ", ".join(f"{field}={value}" for field, value in problem.items())
         raise NoValidConfig(
-            f"{self.name}: no entry and no default may serve {asked}",
+            f"{self.name}: no entry and no default may serve {asked}"
+            f"{_unmet(self._finder(kernel).table, problem)}",
             hint="tune this problem, then export again",
         )
 
@@ -108,6 +109,16 @@ class Table:
 
     def __repr__(self) -> str:
         return f"Table({self.name!r}, device={self.device.name!r}, kernels={[*self.kernels]})"
+
+
+def _unmet(table: KernelTable, problem: Mapping[str, Any]) -> str:
+    """Return what the table has of each exact field whose value it does not have."""
+    told = ""
+    for name in table.exact_fields:
+        known = {str(entry.problem[name]): None for entry in (*table.entries, *table.defaults)}
+        if str(problem[name]) not in known:
+            told += f"; the table has {name} {', '.join(known)}"
+    return told
 
 
 def _content(name: str) -> bytes:

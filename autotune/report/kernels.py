@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Iterable
 from typing import Any, get_type_hints
 
+from autotune.errors import AutotuneError
 from autotune.records import Kernel, Problem, Target
 from autotune.report.sheet import Column, Row, Sheet
 from autotune.report.units import one_line, share_text
@@ -38,6 +39,15 @@ def kernel_row(reference: str, kernel: Kernel) -> dict[str, Any]:
         "problem_fields": _problem_fields(kernel.problem_type),
         "scaled_fields": list(kernel.scaled_fields),
     }
+
+
+def example_problem(kernel: Kernel) -> Problem | None:
+    """Return a problem of a middling size, or None if its fields cannot be guessed."""
+    sizes = dict.fromkeys(kernel.scaled_fields, 1024)
+    try:
+        return kernel.problem_type.parse(sizes)
+    except AutotuneError:
+        return None
 
 
 def parameters_sheet(kernel: Kernel, problem: Problem, target: Target) -> Sheet:

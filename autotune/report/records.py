@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import log2
 from typing import Any
 
-from autotune.dispatch import Choice
+from autotune.dispatch import Choice, KernelTable
 from autotune.errors import AutotuneError
 from autotune.report.fields import config_text, installed_kernel, problem_text
 from autotune.report.sheet import Column, Record, Row, Sheet
@@ -61,15 +62,21 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
 }
 
 
-def trials_sheet(what: str, rows: Sequence[TrialRow]) -> Sheet:
-    """Return one row for each trial; ``what`` is ``best``, ``trials`` or ``failures``."""
+def trials_sheet(what: str, rows: Sequence[TrialRow], *, empty: str) -> Sheet:
+    """Return one row for each trial.
+
+    Args:
+        what: ``best``, ``trials`` or ``failures``.
+        rows: The trials.
+        empty: What people read if there are none.
+    """
     found = [_trial_row(row) for row in rows]
     return Sheet(
         kind="trials",
         rows=found,
         shown=_alike(found) if what == "failures" else None,
         columns=COLUMNS[what],
-        empty="no trial matches",
+        empty=empty,
     )
 
 
@@ -101,8 +108,16 @@ def studies_sheet(studies: Sequence[StudySummary]) -> Sheet:
     )
 
 
-def choice_record(kernel_ref: str, problem: Mapping[str, Any], choice: Choice) -> Record:
-    """Return what a lookup answered for a kernel that a table loads as ``kernel_ref``."""
+def octaves_off(kernel: KernelTable, problem: Mapping[str, Any], choice: Choice) -> float:
+    """Return how often the sizes double between a problem and the one that answers for it."""
+    if choice.entry is None:
+        return 0.0
+    pairs = ((int(problem[name]), int(choice.entry.problem[name])) for name in kernel.scaled_fields)
+    return sum(abs(log2(max(asked, 1)) - log2(max(there, 1))) for asked, there in pairs)
+
+
+def choice_record(kernel: KernelTable, problem: Mapping[str, Any], choice: Choice) -> Record:
+    """Return what a lookup answered; a time that is another problem's says so."""
     evidence = choice.entry.evidence if choice.entry else None
     members = {
         "kernel": choice.kernel,
@@ -117,10 +132,13 @@ def choice_record(kernel_ref: str, problem: Mapping[str, Any], choice: Choice) -
         "kernel": choice.kernel,
         "source": choice.source,
         "reason": choice.reason,
-        "config": config_text(installed_kernel(kernel_ref), choice.config),
+        "config": config_text(installed_kernel(kernel.kernel_ref), choice.config),
     }
-    if evidence:
-        lines["time"] = f"{time_text(evidence.time_ns)} (spread {spread_text(evidence.spread)})"
+    if evidence and choice.entry:
+        time = f"{time_text(evidence.time_ns)} (spread {spread_text(evidence.spread)})"
+        theirs = {name: choice.entry.problem[name] for name in problem}
+        other = "" if choice.source == "exact" else f", that of {problem_text(theirs)}"
+        lines["time"] = time + other
         lines["row"] = f"{evidence.row_id} of study {evidence.study}"
     return Record(members=members, lines=lines)
 

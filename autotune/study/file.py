@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from autotune.errors import InvalidInput, InvalidProblem
 from autotune.records import PRESETS, Kernel, Limits, Policy, Problem, load_kernel
@@ -18,6 +19,24 @@ MOST_S = 366 * 86_400.0  # a limit above this is a slip, and no clock takes it
 MOST_COUNT = 1_000_000
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)")
+_MUST_BE = {
+    "greater_than_equal": "be at least {ge}",
+    "greater_than": "be more than {gt}",
+    "less_than_equal": "be at most {le}",
+    "less_than": "be less than {lt}",
+    "int_type": "be a whole number",
+    "float_type": "be a number",
+    "finite_number": "be a finite number",
+    "bool_type": "be true or false",
+    "string_type": "be text",
+    "string_too_short": "be some text",
+    "string_too_long": "be shorter than {max_length} letters",
+    "literal_error": "be {expected}",
+    "list_type": "be a list",
+    "too_short": "have at least {min_length} items",
+    "dict_type": "be a table",
+    "model_type": "be a table",
+}
 _UNIT_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -70,7 +89,7 @@ class _Policy(_Section):
     max_samples: int | None = Field(default=None, ge=1, le=MOST_COUNT)
     budget_ms: float | None = Field(default=None, gt=0, le=MOST_S * 1e3)
     sample_us: float | None = Field(default=None, gt=0, le=MOST_S * 1e6)
-    cache: str | None = Field(default=None, pattern="^(cold|hot)$")
+    cache: Literal["cold", "hot"] | None = None
     verify: bool | None = None
     draws: int | None = Field(default=None, ge=1, le=MOST_COUNT)
     repeats: int | None = Field(default=None, ge=0, le=MOST_COUNT)
@@ -161,9 +180,17 @@ def _first_problem(error: ValidationError) -> str:
         return f"unknown key {where!r}; allowed: {', '.join(_siblings(first['loc']))}"
     if first["type"] == "missing":
         return f"missing key {where!r}"
-    if first["type"] == "model_type":
-        return f"{where}: must be a table"
-    return f"{where}: {first['msg'].removeprefix('Value error, ')}"
+    where = ".".join(str(part) for part in first["loc"] if part not in ("int", "str"))
+    return f"{where}: {_in_our_words(first)}"
+
+
+def _in_our_words(error: ErrorDetails) -> str:
+    """Return what a value must be, and what it is."""
+    must = _MUST_BE.get(error["type"])
+    if must is None:
+        text = error["msg"].removeprefix("Value error, ").removeprefix("Input should ")
+        return f"must {text}" if error["msg"].startswith("Input should ") else text
+    return f"must {must.format(**error.get('ctx', {}))}, not {error['input']!r:.60}"
 
 
 def _siblings(location: tuple[int | str, ...]) -> list[str]:

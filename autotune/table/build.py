@@ -195,9 +195,8 @@ def _whose(store: Store, studies: Sequence[str], device: str | None) -> str:
 
 def _nothing(why: str, left_out: list[str]) -> NoValidConfig:
     more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
-    return NoValidConfig(
-        f"nothing to export: {why or left_out[0]}{more}", hint="see: autotune query failures"
-    )
+    hint = "" if why else "see: autotune query failures"
+    return NoValidConfig(f"nothing to export: {why or left_out[0]}{more}", hint=hint)
 
 
 def _created() -> str:

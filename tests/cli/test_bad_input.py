@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 
 import pytest
@@ -42,7 +43,7 @@ def _refused(ended, here, *parts, code=2):
         (("name =", "colour = 1\nname ="), ("'colour'", "name", "kernel")),
         (("[[8, 8, 8]]", "[[8, -1, 8]]"), ("problems.shapes[0]", "n=-1", "from 0")),
         (("[[8, 8, 8]]", "[[8, 8]]"), ("problems.shapes[0]", "m, n, k")),
-        (("trials = 3", "trials = 0"), ("search.trials", "greater than or equal to 1")),
+        (("trials = 3", "trials = 0"), ("search.trials", "at least 1, not 0")),
         (("trials = 3", 'sampler = "magic"'), ("search.sampler", "magic", "tpe", "exhaustive")),
         (("host_matmul", "no_such"), ("no_such", "host_matmul", "gemm")),
         (("host_matmul", "no_such.py:K"), ("no_such.py", "does not exist")),
@@ -57,6 +58,30 @@ def test_a_study_file_names_file_key_and_what_is_allowed(autotune, here, change,
     _refused(autotune("tune", "s.toml", "--device", "host"), here, "s.toml", *parts)
 
 
+def test_a_study_file_without_its_suffix(autotune, here):
+    _study(here, STUDY)
+    _refused(autotune("tune", "s"), here, "'s' does not exist", "hint: did you mean s.toml?")
+
+
+@pytest.mark.parametrize("words", [("tune",), ("lookup",), ("tune", "s", "--trials", "0")])
+def test_no_phrase_of_a_library_reaches_a_person(autotune, here, words):
+    _study(here, STUDY.replace("[8, 8, 8]", '["8"]'))
+    for ended in (autotune(*words), autotune("tune", "s.toml")):
+        assert ended.code == 2
+        assert not re.search(r"Invalid value|Missing|Input should|valid integer", ended.err)
+
+
+def test_a_kernel_for_gpus_on_the_host(autotune, here):
+    _study(here, STUDY.replace("host_matmul", "gemm"))
+    ended = autotune("tune", "s.toml", "--device", "host")
+    _refused(ended, here, "s.toml", "'gemm'", "hint: add --device recording:h200")
+
+
+def test_an_export_of_a_device_that_has_no_rows_names_those_that_have(autotune, tuned, here):
+    ended = autotune("export", "--device", "H100", "--out", "t.json", "--db", tuned.url)
+    _refused(ended, here, "no row is of device 'H100'; the devices are: ", code=3)
+
+
 def test_a_missing_study_file(autotune, here):
     _refused(autotune("tune", "none.toml"), here, "none.toml", "does not exist")
 
@@ -65,11 +90,15 @@ def test_a_missing_study_file(autotune, here):
     ("words", "parts", "code"),
     [
         (("--device", "gpu"), ("'gpu'", "cuda:N", "host"), 1),
+        (("--device", "cpu"), ("'cpu'", "did you mean --device host?"), 1),
+        (("--device", "recording:h200"), ("'host_matmul'", "hint: add --device host"), 2),
+        (("--device", "host", "--export", "no/t.json"), ("no/t.json", "there is no folder"), 2),
+        (("more", "--device", "host"), ("unexpected extra argument (more)",), 2),
         (("--device", "recording:nothing"), ("nothing",), 1),
         (("--sampler", "magic"), ("--sampler", "magic", "tpe", "exhaustive"), 2),
-        (("--trials", "0"), ("--trials", "x>=1"), 2),
+        (("--trials", "0"), ("--trials", "at least 1"), 2),
         (("--trials", "many"), ("--trials", "many"), 2),
-        (("--seed", "-1"), ("--seed", "0<=x"), 2),
+        (("--seed", "-1"), ("--seed", "from 0 to 4294967295"), 2),
         (("--time-budget", "soon"), ("--time-budget", "'soon'", "5m"), 2),
         (("--format", "xml"), ("--format", "json"), 2),
         (("--what",), ("--what",), 2),
@@ -147,12 +176,18 @@ def test_a_table_of_a_newer_schema(autotune, here, tuned):
         (("m=-1", "n=8", "k=8"), ("m must be", "not -1")),
         (("m=8", "n=8"), ("missing field k",)),
         (("m=8", "n=8", "k=8", "q=1"), ("'q'", "m, n, k")),
+        (("m=8", "m=9", "n=8", "k=8"), ("'m'", "twice")),
         (("--kernel", "gemm", "m=8", "n=8", "k=8"), ("gemm", "host_matmul")),
     ],
 )
 def test_a_lookup_of_what_is_no_problem(autotune, here, tuned, words, parts):
     (here / "table.json").write_bytes((tuned.folder / "table.json").read_bytes())
     _refused(autotune("lookup", "table.json", *words), here, *parts)
+
+
+def test_a_lookup_in_what_is_no_table(autotune, here):
+    _study(here, STUDY)
+    _refused(autotune("lookup", "s.toml", "m=8"), here, "s.toml: not a table", "line 2")
 
 
 def test_a_lookup_in_no_table(autotune, here):

@@ -47,6 +47,14 @@ def test_kernels_lists_what_is_installed(autotune):
     }
 
 
+def test_a_kernel_alone_is_shown_by_an_example(autotune):
+    ended = autotune("kernels", "host_matmul")
+    assert "tile_m" in ended.out
+    words = ended.err.removeprefix("hint: autotune ").split()
+    assert words[:3] == ["kernels", "host_matmul", "--problem"]
+    assert autotune(*words).code == 0
+
+
 def test_kernels_shows_a_space_for_a_target(autotune):
     words = ("kernels", "gemm", "--problem", "m=512,n=512,k=512", "--target", "sm_80")
     ended = autotune(*words)

@@ -90,7 +90,7 @@ def test_failures_are_counted_kept_and_shown(shell, faulty):
     assert len(rows) == 4
     shown = shell("query", "failures")
     said = re.findall(r"faulty_matmul\.cpp:\d+:\d+: error: .*must not compile", shown.out)
-    assert len(said) == 1, shown.out
+    assert len(said) == 1
     assert re.search(r"\b2  compile_error", shown.out)
     assert "fault=compile_error twin=0" in shown.out
 
@@ -142,11 +142,19 @@ def test_a_query_is_json_or_csv_alone_on_stdout(autotune, tuned, what):
 
 
 @pytest.mark.parametrize(
-    "words", [("--kernel", "gemm"), ("--device", "H200"), ("--problem", "m=1"), ("--study", "no")]
+    ("words", "why"),
+    [
+        (("--kernel", "gemm"), "no kernel 'gemm'; the database has host_matmul"),
+        (("--device", "H200"), "no device 'H200'; the database has "),
+        (("--problem", "m=1"), "no problem has m=1; m is 48"),
+        (("--problem", "q=1"), "no problem field 'q'; the database has m, n, k"),
+        (("--study", "no"), "no study 'no'; the database has small"),
+    ],
 )
-def test_a_query_that_matches_nothing_says_so(autotune, tuned, words):
+def test_a_query_that_matches_nothing_says_why(autotune, tuned, words, why):
     ended = autotune("query", "trials", "--db", tuned.url, *words)
-    assert ended == (0, "", "no trial matches\n")
+    assert (ended.code, ended.out) == (0, "")
+    assert ended.err.startswith(f"no trial matches: {why}")
 
 
 def test_studies_lists_what_ran(autotune, tuned):
@@ -167,6 +175,23 @@ def test_an_export_can_be_looked_up(autotune, tuned, here):
     assert set(exact["config"]) == {"tile_m", "tile_n", "tile_k", "unroll", "order"}
     nearest = autotune("lookup", "out.json", "m=50,n=32,k=16")
     assert "nearest" in nearest.out
+    assert "that of m=48,n=32,k=16" in nearest.out
+    assert nearest.err == ""
+    far = autotune("lookup", "out.json", "m=480,n=32,k=16")
+    assert far.err == "warning: 3.3 octaves are far; tune this problem to be sure\n"
+
+
+def test_a_lookup_fills_in_what_a_table_leaves_no_choice_about(autotune, here):
+    (here / "s.toml").write_text(
+        'name = "s"\nkernel = "gemm"\n[problems]\nshapes = [[1024, 1024, 1024]]\n'
+        '[export]\ntable = "table.json"\n'
+    )
+    autotune("tune", "s.toml", "--device", "recording:h200", "--trials", "2")
+    words = ("lookup", "table.json", "m=1024", "n=1024", "k=1024")
+    assert "exact" in autotune(*words).out
+    ended = autotune(*words, "dtype=fp8")
+    assert ended.code == 3
+    assert "the table has dtype bf16" in ended.err
 
 
 def test_an_export_of_an_unknown_study_writes_nothing(autotune, tuned, here):

@@ -49,11 +49,25 @@ def _console(block, folder):
     assert block.commands
     for command in block.commands:
         if command.startswith("make "):
-            assert re.search(rf"^{command.split()[1]}:", _text("Makefile"), re.MULTILINE)
+            assert _makes(command.split()[1])
+        elif command == ". .venv/bin/activate":
+            assert _makes("$(VENV)/made")
         elif command.startswith("pip install"):
             assert _extras(command) <= set(_project()["optional-dependencies"])
         else:
             _ran(["bash", "-c", f"set -o pipefail; {command}"], folder)
+
+
+def _makes(target):
+    return re.search(rf"^{re.escape(target)}:", _text("Makefile"), re.MULTILINE)
+
+
+def test_what_make_tune_says_to_type_next_works(folder):
+    words = re.search(r'echo "next: \$\(BIN\)/(.*)"', _text("Makefile"))[1]
+    study = pages.ROOT / "studies" / "quickstart.toml"
+    _ran(["autotune", "tune", study, "--trials", "3", "--device", "recording:h200"], folder)
+    _ran(["bash", "-c", words], folder)
+    assert "/table.json\n" in _text(".gitignore")
 
 
 def _program(block, folder):
