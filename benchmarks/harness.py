@@ -24,6 +24,7 @@ Arm = Callable[[int], None]  # launches once, on the buffer set of that number
 
 COLD_BYTES = 3 * 60 * 2**20
 REPLAY_US = 2000.0
+PACKAGES = ("torch", "cupy-cuda13x", "kernel_tuner", "autotune-kernels")
 
 
 def buffer_sets(bytes_each: int) -> int:
@@ -86,7 +87,7 @@ def provenance() -> dict[str, Any]:
         "device": torch.cuda.get_device_name(),
         "driver": _driver(),
         "python": platform.python_version(),
-        "versions": {name: _version(name) for name in ("torch", "cupy-cuda13x", "kernel-tuner")},
+        "versions": {name: found for name in PACKAGES if (found := _version(name))},
         "cuda": torch.version.cuda,
         "date": datetime.now(UTC).date().isoformat(),
         "command": " ".join(["python", *sys.argv]),

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from harness import Arm, buffer_sets, interleave, median_us, write_json
 
-from autotune.launcher.gpu import Program, target
+from autotune.launcher.gpu import Program, current, target
 from autotune.records import Binary, Config, Status
 from autotune.store import Filter, Store
 from autotune.toolchain import BinaryStore, Nvrtc, compile_now
@@ -92,9 +92,7 @@ def _arm(problem: GemmProblem, config: Config, buffers: list[dict[str, torch.Ten
 
 
 def _start(program: Program, pointers: Mapping[str, int]) -> None:
-    import cupy
-
-    with cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
+    with current(0, torch.cuda.current_stream().cuda_stream):
         program.start(pointers)
 
 
