@@ -31,7 +31,7 @@ class Column:
         folds: True for a last column whose long text wraps in its place.
         moves: True if it may stand on a line of its own below its row.
         shared: What separates the pieces of its text, or empty. Pieces that all rows share are
-            said once, above the table.
+            said once, above the table; sizes stay together, for half a shape says nothing.
     """
 
     title: str
@@ -90,7 +90,7 @@ def _share(filled: list[_Filled]) -> tuple[str, list[_Filled]]:
     for each in filled:
         separator = each.column.shared
         pieces = [text.split(separator) if separator else [] for text in each.texts]
-        common = [piece for piece in pieces[0] if piece and all(piece in p for p in pieces)]
+        common = _common(pieces)
         if common:
             captions.append(f"{each.column.title} {separator.join(common)}")
             texts = [separator.join(p for p in some if p not in common) for some in pieces]
@@ -98,6 +98,13 @@ def _share(filled: list[_Filled]) -> tuple[str, list[_Filled]]:
         if not common or any(each.texts):
             left.append(each)
     return "; ".join(captions), left
+
+
+def _common(pieces: Sequence[Sequence[str]]) -> list[str]:
+    common = [piece for piece in pieces[0] if piece and all(piece in p for p in pieces)]
+    if all(len(common) == len(some) for some in pieces):
+        return common
+    return [piece for piece in common if not piece.rpartition("=")[2].isdigit()]
 
 
 def _split(filled: list[_Filled], edge: int) -> tuple[list[_Filled], list[_Filled]]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import autotune as package
+from autotune import errors
 
 HEAVY = ("optuna", "sqlalchemy", "alembic", "pandas", "numpy", "scipy", "pydantic", "rich", "cupy")
 
@@ -101,6 +103,13 @@ def test_doctor_fails_for_what_is_broken(autotune, tmp_path):
 def test_doctor_hides_the_password_of_a_database(autotune):
     ended = autotune("doctor", "--db", "postgresql+psycopg://me:secret@127.0.0.1:1/x")
     assert "secret" not in ended.out + ended.err
+
+
+def test_what_to_install_is_this_checkout_or_the_distribution(monkeypatch, tmp_path):
+    checkout = Path(package.__file__).parents[1]
+    assert errors.install_hint("cuda13") == f"pip install -e '{checkout}[cuda13]'"
+    monkeypatch.setattr(errors, "_CHECKOUT", str(tmp_path))
+    assert errors.install_hint("cuda13") == "pip install 'autotune-kernels[cuda13]'"
 
 
 def test_db_makes_and_checks_a_schema(autotune, here):

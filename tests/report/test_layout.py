@@ -32,6 +32,13 @@ def test_what_all_rows_share_is_said_once():
     assert lines.rows[1] == f"  8  m=8      12.3 µs  {CONFIG}"
 
 
+def test_a_shape_stays_whole_though_a_size_is_the_same_in_every_row():
+    rows = [_row(i, problem=f"m={i},n=64,dtype=bf16") for i in (7, 8)]
+    assert lay_out(COLUMNS, rows, 200).rows[0] == f"  7  m=7,n=64  12.3 µs  {CONFIG}"
+    same = [_row(i, problem="m=7,n=64") for i in (7, 8)]
+    assert lay_out(COLUMNS, same, 200).caption == "study s; problem m=7,n=64"
+
+
 @pytest.mark.parametrize("edge", [1, 20, 40, 60, 80, 100, 120, None])
 def test_at_no_width_is_a_word_or_a_title_lost(edge):
     rows = [_row(1), _row(123456, study="a long name of a study", time="1000 ns")]
