@@ -12,6 +12,7 @@ from autotune.errors import InvalidInput
 from autotune.records import (
     Binary,
     Candidate,
+    Config,
     DeviceIdentity,
     Failure,
     Kernel,
@@ -103,7 +104,7 @@ class LiveDevice:
         """Return a digest of the kernel's source with every header that it includes."""
         return source_digest(candidate.unit())
 
-    def offers(self, kernel: Kernel, problem: Problem) -> frozenset[str] | None:
+    def offers(self, kernel: Kernel, problem: Problem) -> tuple[Config, ...] | None:
         """Return None: it can answer for every config."""
         del kernel, problem
         return None

@@ -8,6 +8,7 @@ from typing import Protocol
 from autotune.records import (
     Binary,
     Candidate,
+    Config,
     DeviceIdentity,
     Failure,
     Kernel,
@@ -72,8 +73,8 @@ class Device(Protocol):
         It does not depend on the config: rows whose digest differs are of another source.
         """
 
-    def offers(self, kernel: Kernel, problem: Problem) -> frozenset[str] | None:
-        """Return the keys of the only configs that it can answer for, or None for all."""
+    def offers(self, kernel: Kernel, problem: Problem) -> tuple[Config, ...] | None:
+        """Return the only configs that it can answer for, in a fixed order, or None for all."""
 
     def build(self, candidate: Candidate) -> Future[Binary | Failure]:
         """Start to compile ``candidate``, or find its binary."""

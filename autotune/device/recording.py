@@ -10,6 +10,7 @@ from autotune.errors import InvalidInput, NoValidConfig
 from autotune.records import (
     Binary,
     Candidate,
+    Config,
     DeviceIdentity,
     Failure,
     Kernel,
@@ -105,9 +106,9 @@ class RecordingDevice:
         """
         return self._stored(candidate.kernel, candidate.problem).context.source_digest
 
-    def offers(self, kernel: Kernel, problem: Problem) -> frozenset[str] | None:
-        """Return the keys of the configs that were recorded."""
-        return frozenset(self._trials(kernel, problem))
+    def offers(self, kernel: Kernel, problem: Problem) -> tuple[Config, ...] | None:
+        """Return the configs that were recorded, oldest first."""
+        return tuple(trial.config for trial in self._trials(kernel, problem).values())
 
     def build(self, candidate: Candidate) -> Future[Binary | Failure]:
         """Return what the compiler made of it then."""

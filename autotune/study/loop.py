@@ -98,7 +98,9 @@ class _Question:
 
     def valid(self) -> Iterator[Config]:
         """Yield every config that keeps the rules and that the device can answer for."""
-        return (c for c in self.space if self._offered is None or c.key in self._offered)
+        if self._offered is None:
+            return iter(self.space)
+        return (config for config in self._offered if self.space.broken(config) is None)
 
     def candidate(self, config: Config) -> Candidate:
         """Return what is built and measured of ``config``."""
@@ -144,8 +146,8 @@ class _ProblemSearch:
         self._study_id = store.find_study(self._spec.name)
         self._valid = list(question.valid())
         history = self._history()
-        known = {config.key for config in self._valid}
-        self._trials = [trial for trial in history if trial.config.key in known]
+        known = frozenset(self._valid)
+        self._trials = [trial for trial in history if trial.config in known]
         self._next_number = max((trial.number for trial in history), default=-1) + 1
         self._best = min(filter(_rankable, self._trials), key=_median_ns, default=None)
 
@@ -194,9 +196,9 @@ class _ProblemSearch:
     def _configs(self, searcher: Searcher) -> Iterator[Config]:
         """Yield the kernel's default first, as the yardstick, then what the search asks."""
         self._searcher = searcher
-        tried = {trial.config.key for trial in self._trials}
+        tried = {trial.config for trial in self._trials}
         default = self._question.default.config
-        first = default.key not in tried and default in self._valid
+        first = default not in tried and default in self._valid
         if first:
             yield default
         while (config := searcher.ask()) is not None:

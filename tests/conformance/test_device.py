@@ -143,7 +143,7 @@ def test_it_offers_what_it_can_answer(subject):
     if offers is None:
         assert not subject.device.replays
     else:
-        assert {subject.right.config.key, subject.faulty.config.key} <= offers
+        assert {subject.right.config, subject.faulty.config} <= set(offers)
 
 
 def test_a_build_may_be_asked_ahead_of_need(subject):

@@ -27,7 +27,7 @@ def test_it_is_the_device_that_measured(device):
 
 
 def test_it_offers_what_was_tried_failures_too(device):
-    assert device.offers(KERNEL, PROBLEM) == {each.config.key for each in TRIALS}
+    assert set(device.offers(KERNEL, PROBLEM)) == {each.config for each in TRIALS}
 
 
 @pytest.mark.parametrize("each", TRIALS, ids=lambda each: each.status)
@@ -82,7 +82,7 @@ def test_of_several_settings_the_one_with_most_problems_speaks(tmp_path, caplog)
             tmp_path / "r.sqlite", (other, TRIALS[:1]), (more, TRIALS[1:2]), (CONTEXT, TRIALS)
         )
     assert device.policy(BRISK) == other.policy
-    assert device.offers(KERNEL, PROBLEM) == {TRIALS[0].config.key}
+    assert device.offers(KERNEL, PROBLEM) == (TRIALS[0].config,)
     assert "answers with 2 of 3 recorded contexts" in caplog.text
     device.close()
 
@@ -91,7 +91,7 @@ def test_of_two_sources_the_newer_one_speaks(tmp_path):
     newer = dataclasses.replace(CONTEXT, source_digest="e" * 32)
     device = record(tmp_path / "r.sqlite", (CONTEXT, TRIALS), (newer, TRIALS[:1]))
     assert device.source_digest(candidate(device, fault="none", twin=0)) == "e" * 32
-    assert device.offers(KERNEL, PROBLEM) == {TRIALS[0].config.key}
+    assert device.offers(KERNEL, PROBLEM) == (TRIALS[0].config,)
     device.close()
 
 
