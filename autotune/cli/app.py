@@ -12,7 +12,6 @@ from typing import NoReturn
 
 import click
 
-from autotune import __version__
 from autotune.cli.db import db
 from autotune.cli.doctor import doctor
 from autotune.cli.export import export
@@ -27,8 +26,24 @@ from autotune.errors import AutotuneError
 INTERRUPTED = 130
 
 
+def _print_version(context: click.Context, parameter: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's way
+    del parameter
+    if asked and not context.resilient_parsing:
+        from autotune import __version__  # reading the metadata takes longer than all of --help
+
+        click.echo(f"autotune {__version__}")
+        context.exit()
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, "--version", message="autotune %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
 @verbosity
 def cli() -> None:
     """Tune CUDA kernels, keep every measurement, and look the best one up at run time.

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from autotune.errors import InvalidInput
-from autotune.records import Config
-from autotune.search.searcher import Searcher
-from autotune.space import Space
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the command line names the samplers before it needs one
+    from autotune.records import Config
     from autotune.search.pool import Pool
     from autotune.search.pooled import Strategy
+    from autotune.search.searcher import Searcher
+    from autotune.space import Space
 
 SAMPLERS: dict[str, str] = {
     "tpe": "Optuna's Parzen estimator over untried valid configs, with local refinement",

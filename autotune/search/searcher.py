@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from autotune.records import Config, Status
+if TYPE_CHECKING:
+    from autotune.records import Config, Status
 
 
 class Searcher(Protocol):
