@@ -23,6 +23,7 @@ from autotune.records.policy import CAREFUL, PRESETS, QUICK, STANDARD, Limits, P
 from autotune.records.problem import Problem
 from autotune.records.registry import installed_kernels, load_kernel
 from autotune.records.trial import Trial
+from autotune.records.words import headline, one_line
 
 __all__ = [
     "CAREFUL",
@@ -59,6 +60,8 @@ __all__ = [
     "described",
     "digest",
     "digest_bytes",
+    "headline",
     "installed_kernels",
     "load_kernel",
+    "one_line",
 ]

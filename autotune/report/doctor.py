@@ -15,9 +15,9 @@ from pathlib import Path
 
 import autotune
 from autotune.errors import AutotuneError, ToolchainBroken, install_hint
-from autotune.records import Limits
+from autotune.records import Limits, one_line
 from autotune.report.sheet import Column, Sheet
-from autotune.report.units import one_line, size_text
+from autotune.report.units import size_text
 from autotune.toolchain import BinaryStore, Compiler, HostCompiler, Nvrtc
 from autotune.toolchain.headers import cuda_header_dirs
 

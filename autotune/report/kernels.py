@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Any, get_type_hints
 
 from autotune.errors import AutotuneError
-from autotune.records import Kernel, Problem, Target
+from autotune.records import Kernel, Problem, Target, one_line
 from autotune.report.sheet import Column, Row, Sheet
-from autotune.report.units import one_line, share_text
+from autotune.report.units import share_text
 from autotune.space import Census, Space
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from autotune.dispatch import Choice, KernelTable
 from autotune.errors import AutotuneError
+from autotune.records import headline
 from autotune.report.fields import config_text, installed_kernel, problem_text
 from autotune.report.sheet import Column, Record, Row, Sheet
-from autotune.report.units import headline, rate_text, spread_text, time_text
+from autotune.report.units import rate_text, spread_text, time_text
 from autotune.store import Context, StudySummary, TrialRow
 
 

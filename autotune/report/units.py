@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
 NOISY = 0.2  # a spread above this says more of the machine than of the candidate
-_ERROR_LINE = re.compile(r"^.*\berror\b(?!\.).*$", re.MULTILINE | re.IGNORECASE)
-_FOLDERS = re.compile(r"(?<![\w.])/(?:[^\s/:'\"]+/)+")
 _TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 _RATE_UNITS = ((1e12, "TFLOP/s"), (1e9, "GFLOP/s"), (1e6, "MFLOP/s"))
 _SIZE_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
@@ -52,14 +48,6 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def one_line(text: str, width: int = 120) -> str:
-    """Return the first line of ``text`` that says something, printable and cut to ``width``."""
-    lines = (line.strip() for line in text.splitlines())
-    first = next((line for line in lines if line), "")
-    clean = "".join(c if c.isprintable() else " " for c in first)
-    return clean if len(clean) <= width else clean[: width - 1] + "…"
-
-
 def spread_text(spread: float) -> str:
     """Return ``1.9%``, and say so where it is too much to trust the time."""
     return f"{spread:.1%} noisy" if spread > NOISY else f"{spread:.1%}"
@@ -69,12 +57,6 @@ def share_text(part: int, whole: int) -> str:
     """Return ``12.3%``; a part that is there never shows as 0."""
     share = part / whole
     return "<0.1%" if 0 < share < 0.001 else f"{share:.1%}"
-
-
-def headline(message: str) -> str:
-    """Return the line of a tool's message that says what is wrong, without folders of paths."""
-    error = _ERROR_LINE.search(message)
-    return one_line(_FOLDERS.sub("", error[0] if error else message), 200)
 
 
 def _three_digits(value: float) -> str:

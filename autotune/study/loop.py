@@ -20,6 +20,7 @@ from autotune.records import (
     Status,
     Trial,
     ask,
+    headline,
 )
 from autotune.search import Searcher, make_searcher
 from autotune.space import Space
@@ -261,7 +262,7 @@ class _ProblemSearch:
         if all((t.status, t.message) == (first.status, first.message) for t in self._trials):
             raise ToolchainBroken(
                 f"the first {len(self._trials)} candidates all ended as {first.status}: "
-                f"{first.message.strip().splitlines()[0] if first.message else 'no message'}",
+                f"{headline(first.message) or 'no message'}",
                 hint="autotune doctor; autotune query failures shows each row",
             )
 

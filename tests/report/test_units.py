@@ -1,14 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from autotune.report.units import (
     counted,
     duration_text,
-    headline,
-    one_line,
     rate_text,
     share_text,
     size_text,
@@ -66,37 +62,8 @@ def test_a_size_uses_binary_units(size, text):
     assert size_text(size) == text
 
 
-def test_one_line_is_the_first_that_says_something():
-    assert one_line("\n\n  error: no\n more\n") == "error: no"
-    assert one_line("\x1b[31mred\x07") == " [31mred "
-    assert one_line("") == ""
-
-
-@given(st.text(), st.integers(1, 200))
-def test_one_line_always_fits_and_prints(text, width):
-    line = one_line(text, width)
-    assert len(line) <= width
-    assert line.isprintable()
-
-
 def test_one_is_singular_and_none_is_not():
     assert [counted(count, "row") for count in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]
-
-
-@pytest.mark.parametrize(
-    ("message", "line"),
-    [
-        (
-            "In file of /me/kernel.cu:3:\n/me/tile.cuh(12): error: no such tile\n  12 | x",
-            "tile.cuh(12): error: no such tile",
-        ),
-        ("warning: /a/error.h is old\nfatal ERROR: it ends", "fatal ERROR: it ends"),
-        ("\n7 of 9 elements/s are wrong; 3/4 of them", "7 of 9 elements/s are wrong; 3/4 of them"),
-        ("", ""),
-    ],
-)
-def test_the_headline_is_what_went_wrong_without_folders(message, line):
-    assert headline(message) == line
 
 
 @pytest.mark.parametrize(("spread", "text"), [(0.019, "1.9%"), (0.31, "31.0% noisy")])

@@ -83,7 +83,11 @@ def test_hidden_search_paths_are_not_searched(host_unit, host_arch, tmp_path, mo
 
 @pytest.mark.parametrize(
     ("chosen", "words"),
-    [('c++ "', "cannot be started"), ("/", "cannot be started"), ("false", "'false --version' fails: ")],
+    [
+        ('c++ "', "cannot be started"),
+        ("/", "cannot be started"),
+        ("false", "'false --version' fails: "),
+    ],
 )
 def test_a_variable_that_names_no_compiler_is_a_broken_toolchain(monkeypatch, chosen, words):
     monkeypatch.setenv("CXX", chosen)
