@@ -30,7 +30,7 @@ tune: $(VENV)/tune-$(or $(GPU_EXTRA),host)  ## tune the quickstart study; ends w
 	@echo "next: $(BIN)/autotune lookup table.json m=2048 n=2048 k=2048"
 
 test: $(VENV)/test-$(TEST_EXTRA)  ## run every test that this machine can run
-	$(BIN)/python -m pytest -n auto --maxprocesses 8 $(PYTEST)
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadgroup $(PYTEST)
 
 lint: $(VENV)/lint  ## style, types and the import contract
 	$(BIN)/ruff check .

@@ -24,6 +24,13 @@ def _visible_gpus() -> int:
     return count.value
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep GPU tests in one worker: one process at a time measures on a GPU."""
+    for item in items:
+        if item.get_closest_marker("gpu") is not None:
+            item.add_marker(pytest.mark.xdist_group("gpu"))
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("gpu") is not None and not _visible_gpus():
         pytest.skip("no GPU is visible")
