@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import functools
-import re
-import subprocess
 
 import pytest
+from cards import H200
+from disassembly import instructions, opcode
 
-from autotune.records.targets import TARGETS
 from autotune.toolchain import Nvrtc
 from autotune.toolchain.compiler import Compiled
 from kernel_space.gemm import Gemm, GemmProblem
 
-H200 = TARGETS["sm_90a"]
 NT = GemmProblem(4096, 4096, 4096)
 
 
@@ -28,17 +26,9 @@ def compiled(problem, **changes):
 @pytest.fixture
 def opcodes(tmp_path):
     """Return the opcodes in the kernel of the default config with some knobs turned."""
-    pathfinder = pytest.importorskip("cuda.pathfinder")
-    nvdisasm = pathfinder.find_nvidia_binary_utility("nvdisasm")
-    assert nvdisasm, "nvdisasm is in the test group: pip install nvidia-cuda-nvdisasm"
 
     def of(problem=NT, **changes):
-        cubin = tmp_path / "gemm.cubin"
-        cubin.write_bytes(compiled(problem, **changes).image)
-        command = [nvdisasm, "--print-code", str(cubin)]
-        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        found = re.findall(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?(\S+)", text)
-        return {opcode.rstrip(";") for opcode in found}
+        return set(map(opcode, instructions(compiled(problem, **changes).image, tmp_path)))
 
     return of
 

@@ -3,19 +3,13 @@ from __future__ import annotations
 import re
 
 import pytest
+from cards import A100
 
-from autotune.records import Scalar, Target, TensorMap
+from autotune.records import Scalar, TensorMap
 from autotune.records.targets import TARGETS
 from kernel_space.gemm import Gemm, GemmProblem
 from kernel_space.gemm.ampere import AmperePlan
 
-A100 = Target(
-    arch="sm_80",
-    sm_count=108,
-    shared_bytes_per_block=166912,
-    shared_bytes_per_sm=167936,
-    l2_bytes=40 << 20,
-)
 CONFIG = (
     Gemm()
     .default(GemmProblem(64, 64, 64), A100)

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import functools
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
+from cards import A100
+from disassembly import instructions, opcode
 
-from autotune.records import Config, Target
+from autotune.records import Config
 from autotune.toolchain import Nvrtc
 from autotune.toolchain.compiler import Compiled
 from kernel_space.gemm import Gemm, GemmProblem
 
-A100 = Target(
-    arch="sm_80",
-    sm_count=108,
-    shared_bytes_per_block=166912,
-    shared_bytes_per_sm=167936,
-    l2_bytes=40 << 20,
-)
 SMALL = {"tile_m": 32, "tile_n": 64, "tile_k": 32, "warp_m": 16, "warp_n": 32}
 SYNC1 = {"mechanism": "sync1", "stages": 1, "cache": "l1"}
 SYNC2 = {"mechanism": "sync2", "stages": 2, "cache": "l1"}
@@ -40,26 +34,19 @@ def compiled(problem: GemmProblem, chosen: Config, arch: str) -> Compiled:
 @pytest.fixture
 def sass(tmp_path: Path):
     """Return the instructions of a config's kernel, in order, each with its operands."""
-    pathfinder = pytest.importorskip("cuda.pathfinder")
-    nvdisasm = pathfinder.find_nvidia_binary_utility("nvdisasm")
-    assert nvdisasm, "nvdisasm is in the test group: pip install nvidia-cuda-nvdisasm"
 
     def of(problem: GemmProblem, arch: str = "sm_80", **changes) -> list[str]:
-        cubin = tmp_path / "gemm.cubin"
-        cubin.write_bytes(compiled(problem, config(problem, **changes), arch).image)
-        command = [nvdisasm, "--print-code", str(cubin)]
-        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        return re.findall(r"/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;", text)
+        return instructions(compiled(problem, config(problem, **changes), arch).image, tmp_path)
 
     return of
 
 
-def named(instructions: list[str], name: str) -> list[str]:
-    return [text for text in instructions if re.search(rf"\b{re.escape(name)}\b", text)]
+def named(found: list[str], name: str) -> list[str]:
+    return [text for text in found if re.search(rf"\b{re.escape(name)}\b", text)]
 
 
-def opcodes(instructions: list[str]) -> set[str]:
-    return {re.sub(r"^@!?U?P\w+ ", "", text).split()[0] for text in instructions}
+def opcodes(found: list[str]) -> set[str]:
+    return set(map(opcode, found))
 
 
 NT = GemmProblem(4096, 4096, 4096)

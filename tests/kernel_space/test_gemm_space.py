@@ -1,26 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from cards import H200, RTX_3090
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune.records import Target
 from kernel_space.gemm import Gemm, GemmProblem
 
-H200 = Target(
-    arch="sm_90a",
-    sm_count=132,
-    shared_bytes_per_block=232448,
-    shared_bytes_per_sm=233472,
-    l2_bytes=60 << 20,
-)
-RTX_3090 = Target(
-    arch="sm_86",
-    sm_count=82,
-    shared_bytes_per_block=101376,
-    shared_bytes_per_sm=102400,
-    l2_bytes=6 << 20,
-)
 ALIGNED = GemmProblem(4096, 4096, 4096)
 COPYING = {"mechanism": ["sync1", "sync2", "cp_async"]}
 GOOD = Gemm().default(ALIGNED, RTX_3090).replace(warp_n=64, raster_group=8)

@@ -8,17 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from cards import A100
 
-from autotune.records import Target
 from kernel_space.gemm import Gemm, GemmProblem
 
-A100 = Target(
-    arch="sm_80",
-    sm_count=108,
-    shared_bytes_per_block=166912,
-    shared_bytes_per_sm=167936,
-    l2_bytes=40 << 20,
-)
 CHECK = Path(__file__).with_name("gemm_tile_check.cpp")
 COMPILER = os.environ.get("CXX", "c++")
 

@@ -4,27 +4,14 @@ import re
 
 import numpy as np
 import pytest
+from cards import H200, RTX_3090
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autotune.errors import InvalidProblem
-from autotune.records import Scalar, Target, load_kernel
+from autotune.records import Scalar, load_kernel
 from kernel_space.stream import Stream, StreamPlan, StreamProblem
 
-H200 = Target(
-    arch="sm_90a",
-    sm_count=132,
-    shared_bytes_per_block=232448,
-    shared_bytes_per_sm=233472,
-    l2_bytes=60 << 20,
-)
-RTX_3090 = Target(
-    arch="sm_86",
-    sm_count=82,
-    shared_bytes_per_block=101376,
-    shared_bytes_per_sm=102400,
-    l2_bytes=6 << 20,
-)
 COPY = StreamProblem(1_000_003)
 TRIAD = StreamProblem(1_000_003, "bf16", "triad")
 RING = (

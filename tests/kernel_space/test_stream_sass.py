@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import random
 import re
-import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from cards import H200
+from disassembly import instructions, opcode
 
-from autotune.records import Target
 from autotune.toolchain import Nvrtc
 from autotune.toolchain.compiler import Compiled
 from kernel_space.stream import Stream, StreamProblem
 
-H200 = Target(
-    arch="sm_90a",
-    sm_count=132,
-    shared_bytes_per_block=232448,
-    shared_bytes_per_sm=233472,
-    l2_bytes=60 << 20,
-)
 SCALE = StreamProblem(1 << 20, "bf16", "scale")
 RING = {"stages": 4, "blocks_per_sm": 2, "readers": "any"}
 
@@ -38,22 +31,15 @@ def compiled(problem: StreamProblem, arch: str, **changes) -> Compiled:
 @pytest.fixture
 def sass(tmp_path: Path):
     """Return the instructions of a config's kernel, in order, each with its operands."""
-    pathfinder = pytest.importorskip("cuda.pathfinder")
-    nvdisasm = pathfinder.find_nvidia_binary_utility("nvdisasm")
-    assert nvdisasm, "nvdisasm is in the test group: pip install nvidia-cuda-nvdisasm"
 
     def of(problem: StreamProblem, arch: str, **changes) -> list[str]:
-        cubin = tmp_path / "stream.cubin"
-        cubin.write_bytes(compiled(problem, arch, **changes).image)
-        command = [nvdisasm, "--print-code", str(cubin)]
-        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        return re.findall(r"/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;", text)
+        return instructions(compiled(problem, arch, **changes).image, tmp_path)
 
     return of
 
 
-def opcodes(instructions: list[str]) -> Counter[str]:
-    return Counter(re.sub(r"^@!?U?P\w+ ", "", text).split()[0] for text in instructions)
+def opcodes(found: list[str]) -> Counter[str]:
+    return Counter(map(opcode, found))
 
 
 def family(found: Counter[str], *names: str) -> set[str]:
