@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self, get_type_hints
 
@@ -24,6 +24,14 @@ class Problem:
 
     def validate(self) -> None:
         """Raise ``InvalidProblem`` unless every field is in range."""
+
+    def require_one_of(self, field: str, allowed: Iterable[str]) -> None:
+        """Raise ``InvalidProblem`` unless ``field`` has one of the values in ``allowed``."""
+        value, names = getattr(self, field), tuple(allowed)
+        if value not in names:
+            raise InvalidProblem(
+                f"problem: {field} must be one of {', '.join(names)}, not {value!r}"
+            )
 
     @property
     def key(self) -> str:

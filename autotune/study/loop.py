@@ -51,8 +51,8 @@ def run_study(
     deadline = None if spec.time_budget_s is None else started + spec.time_budget_s
     device.preflight(spec.kernel)
     questions = [_Question(spec, problem, device) for problem in spec.problems]
-    for question in questions[:1]:
-        device.rehearse(question.default)
+    if questions:
+        device.rehearse(questions[0].default)
     observer.started(spec, device)
     reports = []
     for question in questions:
@@ -169,7 +169,8 @@ class _ProblemSearch:
     def _search(
         self, planned: int, observer: Observer, deadline: float | None
     ) -> tuple[int, Reason]:
-        configs = self._configs(self._make_searcher())
+        searcher = self._make_searcher()
+        configs = self._configs(searcher)
         pending: deque[_Pending] = deque()
         ran = 0
         while ran < planned:
@@ -180,6 +181,7 @@ class _ProblemSearch:
             if not pending:
                 return ran, Reason.EXHAUSTED if ran else Reason.FINISHED_BEFORE
             trial = self._finish(pending.popleft())
+            searcher.tell(trial.config, trial.status, trial.median_ns)
             ran += 1
             observer.trial(self._problem, trial, self._best)
             self._refuse_a_broken_machine()
@@ -196,10 +198,8 @@ class _ProblemSearch:
 
     def _configs(self, searcher: Searcher) -> Iterator[Config]:
         """Yield the kernel's default first, as the yardstick, then what the search asks."""
-        self._searcher = searcher
-        tried = {trial.config for trial in self._trials}
         default = self._question.default.config
-        first = default not in tried and default in self._valid
+        first = default in self._valid and all(trial.config != default for trial in self._trials)
         if first:
             yield default
         while (config := searcher.ask()) is not None:
@@ -217,7 +217,6 @@ class _ProblemSearch:
         trial = self._store.record(self._begun(), self._question.context, trial)
         self._next_number += 1
         self._trials.append(trial)
-        self._searcher.tell(trial.config, trial.status, trial.median_ns)
         self._best = min(filter(_rankable, (self._best, trial)), key=_median_ns, default=None)
         return trial
 

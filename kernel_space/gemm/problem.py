@@ -42,8 +42,8 @@ class GemmProblem(Problem):
                 raise InvalidProblem(
                     f"problem: {name} must be from 0 to {MAX_EXTENT}, not {extent}"
                 )
-        _require("dtype", self.dtype, tuple(ELEMENT_BYTES))
-        _require("layout", self.layout, LAYOUTS)
+        self.require_one_of("dtype", ELEMENT_BYTES)
+        self.require_one_of("layout", LAYOUTS)
 
     @property
     def element_bytes(self) -> int:
@@ -92,8 +92,3 @@ class GemmProblem(Problem):
     def uses_tensor_cores(self) -> bool:
         """True for the 16-bit dtypes."""
         return self.element_bytes == ELEMENT_BYTES["bf16"]
-
-
-def _require(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InvalidProblem(f"problem: {name} must be one of {', '.join(allowed)}, not {value!r}")

@@ -35,8 +35,8 @@ class StreamProblem(Problem):
         """Raise ``InvalidProblem`` unless every field is in range."""
         if not 0 <= self.count <= MAX_COUNT:
             raise InvalidProblem(f"problem: count must be from 0 to {MAX_COUNT}, not {self.count}")
-        _require("dtype", self.dtype, tuple(ELEMENT_BYTES))
-        _require("operation", self.operation, tuple(INPUTS))
+        self.require_one_of("dtype", ELEMENT_BYTES)
+        self.require_one_of("operation", INPUTS)
 
     @property
     def element_bytes(self) -> int:
@@ -77,8 +77,3 @@ class StreamProblem(Problem):
         if self.operation == "scale":
             return {"y": FACTOR * x}
         return {"y": x + FACTOR * inputs["w"]}
-
-
-def _require(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InvalidProblem(f"problem: {name} must be one of {', '.join(allowed)}, not {value!r}")
