@@ -24,7 +24,7 @@ TARGETS: dict[str, Target] = {
         _cuda("sm_80", sm_count=108, shared_kib=164, l2_mib=40),  # A100
         _cuda("sm_86", sm_count=84, shared_kib=100, l2_mib=6),  # A40
         _cuda("sm_89", sm_count=142, shared_kib=100, l2_mib=96),  # L40S
-        _cuda("sm_90a", sm_count=132, shared_kib=228, l2_mib=50),  # H100, H200
+        _cuda("sm_90a", sm_count=132, shared_kib=228, l2_mib=60),  # H200, as its driver says
         _cuda("sm_100a", sm_count=148, shared_kib=228, l2_mib=126),  # B200
     )
 }
