@@ -106,16 +106,17 @@ __device__ __forceinline__ void store_shared(u32 address, const Piece<BYTES>& pi
 
 // --- asynchronous copies: global -> shared without a stop in registers -----------------------
 
-// Only 16-byte copies can bypass L1; smaller ones pass through it.
+// Only 16-byte copies can bypass L1; smaller ones pass through it. Without a cache policy: from a
+// shared address that is partly uniform, ptxas 13.0 makes of copy and policy an instruction that
+// stops the kernel.
 template <int BYTES>
-__device__ __forceinline__ void cp_async(u32 shared, const void* global, u64 policy) {
+__device__ __forceinline__ void cp_async(u32 shared, const void* global) {
     if constexpr (BYTES == 16)
-        asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(shared),
-                     "l"(global), "l"(policy)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global)
                      : "memory");
     else
-        asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], %2, %3;" ::"r"(shared),
-                     "l"(global), "n"(BYTES), "l"(policy)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(global),
+                     "n"(BYTES)
                      : "memory");
 }
 

@@ -53,7 +53,10 @@ def _parameters() -> tuple[Parameter, ...]:
             "readers", ("own", "any"), ordered=False, about="who may read what a thread has copied"
         ),
         Parameter(
-            "eviction", ("normal", "first"), ordered=False, about="when L2 lets the arrays go"
+            "eviction",
+            ("normal", "first"),
+            ordered=False,
+            about="when L2 lets go of what is loaded and stored; of stores only by cp.async",
         ),
         Parameter(
             "store", ("registers", "bulk"), ordered=False, about="from where results are stored"

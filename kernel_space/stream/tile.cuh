@@ -70,8 +70,7 @@ struct Share {
     // Starts asynchronous copies of the pieces into a stage, without a stop in registers.
     __device__ static void start(const Arrays& arrays, long long tile, u32 stage) {
         each([&](int input, int i) {
-            cp_async<BYTES>(at(stage + input * TILE_BYTES, i), at(arrays.input(input, tile), i),
-                            arrays.policy);
+            cp_async<BYTES>(at(stage + input * TILE_BYTES, i), at(arrays.input(input, tile), i));
         });
     }
 

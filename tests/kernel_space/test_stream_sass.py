@@ -83,6 +83,17 @@ def test_asynchronous_copies_have_the_width_of_the_config(sass, arch, mechanism,
     assert not family(found, "LDG.E.NA")
 
 
+@pytest.mark.parametrize("stages", [1, 2, 3])
+@pytest.mark.parametrize("mechanism", ["cp_async", "pipeline_mbarrier"])
+def test_no_copy_has_a_descriptor_that_the_hardware_cannot_name(sass, mechanism, stages):
+    """Descriptors are pairs that start at an even register; a GPU stops at any other."""
+    changes = RING | {"stages": stages, "mechanism": mechanism, "eviction": "first"}
+    copies = [text for text in sass(SCALE, "sm_90a", **changes) if "LDGSTS" in text]
+    pairs = [int(found) for text in copies for found in re.findall(r"desc\[UR(\d+)\]", text)]
+    assert pairs
+    assert not [pair for pair in pairs if pair % 2]
+
+
 @pytest.mark.parametrize("stages", [1, 3, 8])
 def test_the_ring_waits_until_only_the_oldest_batch_has_arrived(sass, stages):
     changes = RING | {"stages": stages, "mechanism": "cp_async", "thread_bytes": 16}
