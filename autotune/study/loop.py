@@ -9,23 +9,12 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from autotune.device.protocol import Device
-from autotune.errors import InvalidInput, NoValidConfig, ToolchainBroken
-from autotune.records import (
-    Binary,
-    Candidate,
-    Config,
-    Failure,
-    Outcome,
-    Problem,
-    Status,
-    Trial,
-    ask,
-    headline,
-)
+from autotune.errors import ToolchainBroken
+from autotune.records import Binary, Candidate, Config, Failure, Status, Trial, headline
 from autotune.search import Searcher, make_searcher
-from autotune.space import Space
-from autotune.store import Context, Store
+from autotune.store import Store
 from autotune.study.events import Observer, ProblemReport, Reason, Silent, StudyReport
+from autotune.study.question import Question
 from autotune.study.spec import StudySpec
 
 SAME_FAILURES = 12  # so many first trials with one and the same failure mean a broken machine
@@ -50,7 +39,7 @@ def run_study(
     started = time.monotonic()
     deadline = None if spec.time_budget_s is None else started + spec.time_budget_s
     device.preflight(spec.kernel)
-    questions = [_Question(spec, problem, device) for problem in spec.problems]
+    questions = [Question(spec, problem, device) for problem in spec.problems]
     if questions:
         device.rehearse(questions[0].default)
     observer.started(spec, device)
@@ -74,71 +63,10 @@ class _Pending:
     build: Future[Binary | Failure]
 
 
-class _Question:
-    """One problem of a study, asked of one device: checked, and nothing recorded yet.
-
-    Its valid configs are not kept: all problems of a study are checked before the first search.
-    """
-
-    def __init__(self, spec: StudySpec, problem: Problem, device: Device) -> None:
-        self.spec = spec
-        self.problem = problem
-        self.device = device
-        self.policy = device.policy(spec.policy)
-        target = device.identity.target
-        space = ask(spec.kernel, "space", problem, target, gives=Space)
-        self.space = space.restricted(spec.space)
-        config = ask(spec.kernel, "default", problem, target, gives=Config)
-        self.default = self.candidate(config)
-        if self.default.launch().empty:
-            raise InvalidInput(f"problem {problem} is empty: there is nothing to tune")
-        self.context = self._make_context()
-        self._offered = device.offers(spec.kernel, problem)
-        if next(self.valid(), None) is None:
-            raise NoValidConfig(self._why_none())
-
-    def valid(self) -> Iterator[Config]:
-        """Yield every config that keeps the rules and that the device can answer for."""
-        if self._offered is None:
-            return iter(self.space)
-        return (config for config in self._offered if self.space.broken(config) is None)
-
-    def candidate(self, config: Config) -> Candidate:
-        """Return what is built and measured of ``config``."""
-        return Candidate(
-            kernel_ref=self.spec.kernel_ref,
-            problem=self.problem,
-            config=config,
-            target=self.device.identity.target,
-            kernel=self.spec.kernel,
-        )
-
-    def _make_context(self) -> Context:
-        return Context(
-            kernel=self.spec.kernel.name,
-            kernel_ref=self.spec.kernel_ref,
-            source_digest=self.device.source_digest(self.default),
-            problem=self.problem,
-            device=self.device.identity,
-            toolchain=self.device.toolchain,
-            policy=self.policy,
-            replayed_from=self.device.name if self.device.replays else "",
-        )
-
-    def _why_none(self) -> str:
-        where = f"{self.spec.kernel.name} {self.problem} on {self.device.name}"
-        none = f"no valid configuration for {where}"
-        if self._offered is not None:
-            return f"{none}: none of its {len(self._offered)} is in the space"
-        census = self.space.census()
-        removed = ", ".join(f"{name} removed {count}" for name, count in census.removed.items())
-        return f"{none}: of {census.total}, {removed}"
-
-
 class _ProblemSearch:
     """The search for one problem of one study."""
 
-    def __init__(self, question: _Question, store: Store) -> None:
+    def __init__(self, question: Question, store: Store) -> None:
         self._question = question
         self._spec = question.spec
         self._problem = question.problem
@@ -209,11 +137,14 @@ class _ProblemSearch:
     def _finish(self, pending: _Pending) -> Trial:
         built = pending.build.result()
         began = time.perf_counter_ns()
-        if isinstance(built, Failure):
-            outcome = Outcome.of(built)
-        else:
-            outcome = self._device.measure(pending.candidate, built, self._question.policy)
-        trial = self._trial(pending.candidate.config, built, outcome, began)
+        outcome = self._question.measure(pending.candidate, built)
+        trial = self._question.trial(
+            self._next_number,
+            config=pending.candidate.config,
+            built=built,
+            outcome=outcome,
+            device_ns=time.perf_counter_ns() - began,
+        )
         trial = self._store.record(self._begun(), self._question.context, trial)
         self._next_number += 1
         self._trials.append(trial)
@@ -233,24 +164,6 @@ class _ProblemSearch:
                 spec.name, spec=spec.as_dict(), sampler=spec.sampler, seed=spec.seed
             )
         return self._study_id
-
-    def _trial(
-        self, config: Config, built: Binary | Failure, outcome: Outcome, began_ns: int
-    ) -> Trial:
-        binary = built if isinstance(built, Binary) else None
-        return Trial(
-            number=self._next_number,
-            problem_key=self._problem.key,
-            config=config,
-            status=outcome.status,
-            message=outcome.message,
-            measurement=outcome.measurement,
-            resources=binary.resources if binary else None,
-            binary_key=binary.key if binary else "",
-            compile_ns=binary.compile_ns if binary and not binary.cached else 0,
-            device_ns=time.perf_counter_ns() - began_ns,
-            verified=self._question.policy.verify and outcome.status is Status.OK,
-        )
 
     def _refuse_a_broken_machine(self) -> None:
         if len(self._trials) < SAME_FAILURES:

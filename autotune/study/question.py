@@ -1,0 +1,114 @@
+"""One problem, asked of one device: what every way of going through a space shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autotune.device.protocol import Device
+from autotune.errors import InvalidInput, NoValidConfig
+from autotune.records import (
+    Binary,
+    Candidate,
+    Config,
+    Failure,
+    Outcome,
+    Problem,
+    Status,
+    Trial,
+    ask,
+)
+from autotune.space import Space
+from autotune.store import Context
+from autotune.study.spec import StudySpec
+
+
+class Question:
+    """One problem of a study, asked of one device: checked, and nothing recorded yet.
+
+    Its valid configs are not kept: all problems of a study are checked before the first search.
+    """
+
+    def __init__(self, spec: StudySpec, problem: Problem, device: Device) -> None:
+        self.spec = spec
+        self.problem = problem
+        self.device = device
+        self.policy = device.policy(spec.policy)
+        target = device.identity.target
+        space = ask(spec.kernel, "space", problem, target, gives=Space)
+        self.space = space.restricted(spec.space)
+        config = ask(spec.kernel, "default", problem, target, gives=Config)
+        self.default = self.candidate(config)
+        if self.default.launch().empty:
+            raise InvalidInput(f"problem {problem} is empty: there is nothing to tune")
+        self.context = self._make_context()
+        self.offered = device.offers(spec.kernel, problem)
+        if next(self.valid(), None) is None:
+            raise NoValidConfig(self._why_none())
+
+    def valid(self) -> Iterator[Config]:
+        """Yield every config that keeps the rules and that the device can answer for."""
+        if self.offered is None:
+            return iter(self.space)
+        return (config for config in self.offered if self.space.broken(config) is None)
+
+    def candidate(self, config: Config) -> Candidate:
+        """Return what is built and measured of ``config``."""
+        return Candidate(
+            kernel_ref=self.spec.kernel_ref,
+            problem=self.problem,
+            config=config,
+            target=self.device.identity.target,
+            kernel=self.spec.kernel,
+        )
+
+    def measure(self, candidate: Candidate, built: Binary | Failure) -> Outcome:
+        """Verify and time ``candidate``, unless it could not be built."""
+        if isinstance(built, Failure):
+            return Outcome.of(built)
+        return self.device.measure(candidate, built, self.policy)
+
+    def trial(
+        self,
+        number: int,
+        *,
+        config: Config,
+        built: Binary | Failure,
+        outcome: Outcome,
+        device_ns: int,
+    ) -> Trial:
+        """Return what is stored of a candidate that was built and measured."""
+        binary = built if isinstance(built, Binary) else None
+        return Trial(
+            number=number,
+            problem_key=self.problem.key,
+            config=config,
+            status=outcome.status,
+            message=outcome.message,
+            measurement=outcome.measurement,
+            resources=binary.resources if binary else None,
+            binary_key=binary.key if binary else "",
+            compile_ns=binary.compile_ns if binary and not binary.cached else 0,
+            device_ns=device_ns,
+            verified=self.policy.verify and outcome.status is Status.OK,
+        )
+
+    def _make_context(self) -> Context:
+        return Context(
+            kernel=self.spec.kernel.name,
+            kernel_ref=self.spec.kernel_ref,
+            source_digest=self.device.source_digest(self.default),
+            problem=self.problem,
+            device=self.device.identity,
+            toolchain=self.device.toolchain,
+            policy=self.policy,
+            replayed_from=self.device.name if self.device.replays else "",
+        )
+
+    def _why_none(self) -> str:
+        where = f"{self.spec.kernel.name} {self.problem} on {self.device.name}"
+        none = f"no valid configuration for {where}"
+        if self.offered is not None:
+            return f"{none}: none of its {len(self.offered)} is in the space"
+        census = self.space.census()
+        removed = ", ".join(f"{name} removed {count}" for name, count in census.removed.items())
+        return f"{none}: of {census.total}, {removed}"
