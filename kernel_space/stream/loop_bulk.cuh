@@ -52,8 +52,10 @@ struct Loop<Mechanism::bulk> {
             pipeline.consumer_wait(read);
             Share<WIDE_BYTES> share;
             share.get(stage(read));
-            pipeline.consumer_release_by_warp(read);
+            // Stored first: only a piece that has come can be stored. An arrival orders loads before
+            // what other threads write, not before what the copy engine writes.
             share.store(arrays, tile);
+            pipeline.consumer_release_by_warp(read);
         }
     }
 

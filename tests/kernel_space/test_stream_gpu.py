@@ -81,3 +81,17 @@ def test_a_ring_is_right_with_fewer_and_more_tiles_than_stages(
         problem = StreamProblem(lap * laps + 5, "fp32", operation)
         outcome = device.measure(made(device, problem, config), binary, BRISK)
         assert (outcome.status, outcome.message) == (Status.OK, ""), problem
+
+
+@pytest.mark.parametrize("stages", [2, 3])
+def test_the_copy_engine_does_not_overtake_threads_that_still_read(device, stages):
+    """Many blocks of a multiprocessor make its shared memory slow: loads are late then."""
+    target, problem = device.identity.target, StreamProblem(1 << 26)
+    ring = {"mechanism": "bulk", "stages": stages, "readers": "any"}
+    shape = {"blocks_per_sm": 8, "threads": 128, "thread_bytes": 64}
+    config = Stream().default(problem, target).replace(**ring, **shape)
+    if Stream().space(problem, target).broken(config):
+        pytest.skip(f"{target.arch} has no bulk copies")
+    binary = device.build(made(device, problem, config)).result(60)
+    outcome = device.measure(made(device, problem, config), binary, BRISK)
+    assert (outcome.status, outcome.message) == (Status.OK, "")

@@ -134,6 +134,14 @@ def test_the_copy_engine_loads_each_input_with_one_instruction(sass, operation, 
     assert not family(found, "LDGSTS", "LDG.E.NA", "STS", "UBLKCP.G.S")
 
 
+def test_a_stage_is_given_back_to_the_copy_engine_once_its_pieces_are_stored(sass):
+    found = sass(SCALE, "sm_90a", **RING, mechanism="bulk")
+    last_store = max(i for i, text in enumerate(found) if "STG.E.NA" in text)
+    releases = [i for i, text in enumerate(found) if "SYNCS.ARRIVE.TRANS64.A1T0" in text]
+    assert releases
+    assert last_store < releases[0]
+
+
 def test_the_copy_engine_stores_what_threads_have_fenced(sass):
     instructions = sass(SCALE, "sm_90a", **RING, mechanism="bulk", store="bulk")
     order = [
