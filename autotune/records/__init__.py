@@ -22,6 +22,7 @@ from autotune.records.outcome import Binary, Failure, Measurement, Outcome, Reso
 from autotune.records.policy import CAREFUL, PRESETS, QUICK, STANDARD, Limits, Policy
 from autotune.records.problem import Problem
 from autotune.records.registry import installed_kernels, load_kernel
+from autotune.records.rung import Rung
 from autotune.records.trial import Trial
 from autotune.records.words import headline, one_line
 
@@ -46,6 +47,7 @@ __all__ = [
     "Policy",
     "Problem",
     "Resources",
+    "Rung",
     "Scalar",
     "SourceUnit",
     "Status",

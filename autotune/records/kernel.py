@@ -12,6 +12,7 @@ from autotune.records.asking import ask
 from autotune.records.config import Config
 from autotune.records.device import Target
 from autotune.records.problem import Problem
+from autotune.records.rung import Rung
 
 if TYPE_CHECKING:
     from autotune.space import Space
@@ -170,12 +171,15 @@ class Kernel(ABC):
         language: ``cuda`` or ``c++``: which devices can run it.
         scaled_fields: Integer problem fields on which "nearest" is measured; every other field
             must match exactly.
+        peer: Name of an installed kernel that computes the same by other means, as a library
+            does; it is what a ladder is measured against. Empty for none.
     """
 
     name: ClassVar[str]
     problem_type: ClassVar[type[Problem]]
     language: ClassVar[str] = "cuda"
     scaled_fields: ClassVar[tuple[str, ...]] = ()
+    peer: ClassVar[str] = ""
 
     @abstractmethod
     def space(self, problem: Any, target: Target) -> Space:
@@ -215,6 +219,11 @@ class Kernel(ABC):
     def conditions(self, problem: Any, config: Config) -> tuple[Condition, ...]:
         """Return when ``config`` may also serve other problems (none: any problem)."""
         del problem, config
+        return ()
+
+    def ladder(self, problem: Any, target: Target) -> tuple[Rung, ...]:
+        """Return the ways to compute, each a small step from the one before (none: no ladder)."""
+        del problem, target
         return ()
 
     def shown(self, config: Config) -> tuple[str, ...]:

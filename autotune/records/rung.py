@@ -1,0 +1,36 @@
+"""A rung: one step of the ladder that a kernel's mechanisms form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from autotune.records.config import Config, Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """One way to compute, described by how it differs from the way below it.
+
+    Attributes:
+        name: What it is called.
+        where: The values, by parameter, that make a config one of this rung.
+        preferred: Configs that may stand for it, best first: the first that keeps every rule
+            does. There is at least one.
+        change: What is different from the rung below, in a few words.
+        why: Why that helps, in a sentence.
+    """
+
+    name: str
+    where: Mapping[str, Value]
+    preferred: tuple[Config, ...]
+    change: str
+    why: str
+
+    def __post_init__(self) -> None:
+        if not self.preferred:
+            raise ValueError(f"rung {self.name!r} prefers no config")
+
+    def holds(self, config: Mapping[str, Value]) -> bool:
+        """Return whether ``config`` is one of this rung."""
+        return all(config.get(name) == value for name, value in self.where.items())
