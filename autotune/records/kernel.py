@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from autotune.errors import InvalidInput
 from autotune.records.asking import ask
 from autotune.records.config import Config
 from autotune.records.device import Target
@@ -65,22 +66,69 @@ class Launch:
     """How a compiled candidate is started.
 
     Attributes:
-        grid: Blocks in x, y and z. A zero means that there is nothing to launch.
+        grid: Blocks in x, y and z. A zero means that there is nothing to launch, nor before it.
         block: Threads in x, y and z.
         shared_bytes: Dynamic shared memory for each block, in bytes.
-        arguments: Operand names (pointers), scalars and tensor maps, in the order of the
-            kernel's parameters.
+        arguments: Names of operands or scratch (pointers), scalars and tensor maps, in the order
+            of the kernel's parameters.
+        before: Launches of the same binary that run first, in order, on the same stream. They
+            count in the time, use the scratch named here, and are left out where empty.
+        entry: The ``extern "C"`` symbol; empty means the unit's.
+        scratch: Arrays of the launch's own. Whoever launches brings them: what they hold
+            before is undefined, and what they hold afterwards is lost.
     """
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
     arguments: tuple[str | Scalar | TensorMap, ...]
+    before: tuple[Launch, ...] = ()
+    entry: str = ""
+    scratch: tuple[Operand, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be ordered, or would leave two arrays under one name."""
+        for first in self.before:
+            if first.before or first.scratch:
+                raise ValueError(
+                    "a launch that runs before another has no launches before it and no scratch "
+                    "of its own: give both to the last one"
+                )
+        names = [array.name for array in self.scratch]
+        if len(set(names)) != len(names):
+            raise ValueError(f"two scratch arrays share a name: {', '.join(names)}")
 
     @property
     def empty(self) -> bool:
         """True if the grid has no block, so that nothing must be launched."""
         return 0 in self.grid
+
+    @property
+    def steps(self) -> tuple[Launch, ...]:
+        """Every launch with a block, this one last; none if this one is empty."""
+        return () if self.empty else (*(each for each in self.before if not each.empty), self)
+
+    def misnamed(self, operands: tuple[Operand, ...]) -> str | None:
+        """Return which array is not one of ``operands`` or of its scratch, in words, or None."""
+        known = {array.name: array for array in operands}
+        for array in self.scratch:
+            if array.name in known:
+                return f"scratch {array.name!r} has the name of an operand"
+        known |= {array.name: array for array in self.scratch}
+        arguments = (argument for step in (*self.before, self) for argument in step.arguments)
+        reasons = (_unknown(argument, known) for argument in arguments)
+        return next((reason for reason in reasons if reason is not None), None)
+
+
+def _unknown(argument: str | Scalar | TensorMap, arrays: Mapping[str, Operand]) -> str | None:
+    if isinstance(argument, Scalar):
+        return None
+    name = argument if isinstance(argument, str) else argument.operand.name
+    if name not in arrays:
+        return f"argument {name!r} is neither operand nor scratch; there are {', '.join(arrays)}"
+    if isinstance(argument, TensorMap) and argument.operand != arrays[name]:
+        return f"a tensor map says that {name!r} is {argument.operand}, but it is {arrays[name]}"
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,7 +310,13 @@ class Candidate:
         """Return how to start it.
 
         Raises:
-            InvalidInput: The kernel's code raised.
+            InvalidInput: The kernel's code raised, or an argument names no array.
         """
         asked = self.problem, self.config, self.target
-        return ask(self.kernel, "launch", *asked, gives=Launch)
+        launch = ask(self.kernel, "launch", *asked, gives=Launch)
+        reason = launch.misnamed(ask(self.kernel, "operands", self.problem, gives=tuple))
+        if reason is not None:
+            raise InvalidInput(
+                f"kernel {self.kernel.name!r}: launch() for {self.problem}: {reason}"
+            )
+        return launch
