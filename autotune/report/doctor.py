@@ -97,10 +97,15 @@ def _host_compiler() -> Iterator[Check]:
 def _nvrtc() -> Iterator[Check]:
     absent = State.BROKEN if _installed("cuda.bindings") else State.ABSENT
     yield _toolchain("NVRTC", Nvrtc(), absent)
-    folders = cuda_header_dirs()
-    found = ", ".join(map(str, folders)) or "none found"
-    state = State.OK if folders else State.ABSENT
-    yield Check("CUDA headers", state, found, "" if folders else CUDA_HINT)
+    yield _headers("CUDA headers", "cuda_runtime.h")
+    yield _headers("CCCL headers", "cuda/pipeline")
+
+
+def _headers(name: str, sample: str) -> Check:
+    for folder in cuda_header_dirs():
+        if (folder / sample).is_file():
+            return Check(name, State.OK, str(folder))
+    return Check(name, State.ABSENT, "none found", CUDA_HINT)
 
 
 def _toolchain(name: str, compiler: Compiler, otherwise: State) -> Check:

@@ -116,9 +116,17 @@ def checked_options(options: tuple[str, ...], where: object) -> tuple[str, ...]:
     return options
 
 
-def compile_error(log: str) -> Failure:
-    """Return the failure that a compiler's log tells of, without its statistics."""
+def compile_error(log: str, *, hint: str = "") -> Failure:
+    """Return the failure that a compiler's log tells of, without its statistics.
+
+    Args:
+        log: All that the compiler said.
+        hint: What to do where a header is missing; the message then begins with it.
+    """
     message = _CHATTER.sub("", log).strip() or "the compiler failed and said nothing"
+    header = _missing_header(message)
+    if hint and header:
+        message = f"error: the header <{header}> is not on this machine: {hint}\n{message}"
     return Failure(status=Status.COMPILE_ERROR, message=message[:MESSAGE_CHARS])
 
 
@@ -154,11 +162,16 @@ def require_headers(compiler: Compiler, unit: SourceUnit, failure: Failure) -> N
     Raises:
         ToolchainBroken: A header is missing; the message names it.
     """
-    missing = _MISSING_HEADER.search(failure.message)
-    if missing is not None:
-        header = next(filter(None, missing.groups()))
+    header = _missing_header(failure.message)
+    if header:
         raise ToolchainBroken(
             f"{compiler.toolchain.compiler} cannot find the header <{header}> that {unit.main} "
             "needs",
             hint=compiler.hint,
         )
+
+
+def _missing_header(log: str) -> str:
+    """Return the name of the header that a compiler did not find, or nothing."""
+    missing = _MISSING_HEADER.search(log)
+    return next(filter(None, missing.groups())) if missing is not None else ""

@@ -24,7 +24,7 @@ def cuda_header_dirs() -> tuple[Path, ...]:
     except ImportError:
         return ()
     found = [find_nvidia_header_directory(name) for name in ("cudart", "cccl")]
-    return tuple(Path(folder) for folder in found if folder is not None)
+    return tuple(dict.fromkeys(Path(folder) for folder in found if folder is not None))
 
 
 def header_digests(names: Iterable[str]) -> dict[str, str]:

@@ -75,7 +75,7 @@ class Nvrtc:
         folders = [f"--include-path={folder}" for folder in (*own_dirs(unit), *system)]
         image, log = _compile(unit, [*self.options(unit, arch), *folders])
         if image is None:
-            return compile_error(log)
+            return compile_error(log, hint=HINT)
         if unit.entry not in entries(log):
             return no_entry(unit)
         return Compiled(image=image, resources=read_resources(log, unit.entry), log=log)

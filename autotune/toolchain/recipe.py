@@ -46,18 +46,20 @@ def source_digest(unit: SourceUnit) -> str:
     """Return 32 hexadecimal digits over the main file and every header that it includes.
 
     Headers of the CUDA toolkit count by their contents, those of a C++ compiler by their names
-    (its version is in the toolchain). The generated header does not count, so that all configs
-    of a kernel share one digest.
+    (its version is in the toolchain). The generated header does not count, nor does what it
+    includes of the toolkit, so that all configs of a kernel share one digest: the keys of their
+    binaries cover both.
 
     Raises:
         InvalidInput: A source is missing, or an include cannot be keyed.
     """
     sources = scan(unit)
-    known = header_digests(sources.system) if unit.language == "cuda" else {}
+    system = [name for name in sources.system if name not in sources.chosen]
+    known = header_digests(system) if unit.language == "cuda" else {}
     return digest(
         {
             "version": KEY_VERSION,
             "sources": sources.parts,
-            "system": {name: known.get(name, "") for name in sources.system},
+            "system": {name: known.get(name, "") for name in system},
         }
     )

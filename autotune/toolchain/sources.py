@@ -50,11 +50,13 @@ class Sources:
     Attributes:
         parts: Spelling and digest of the main file and of each header, as they are met.
         system: The ``<...>`` headers that are in none of the unit's own folders.
+        chosen: Those of them that the generated header alone asks for: they depend on the config.
         folders: The folders of the files in ``parts``.
     """
 
     parts: tuple[tuple[str, str], ...]
     system: tuple[str, ...]
+    chosen: tuple[str, ...]
     folders: frozenset[Path]
 
 
@@ -99,6 +101,7 @@ class Scanner:
         self._strict = strict
         self._parts: list[tuple[str, str]] = []
         self._system: set[str] = set()
+        self._chosen: set[str] = set()
         self._folders: set[Path] = set()
         self._digests: dict[Path, str] = {}
         self._seen: set[tuple[int, ...] | str] = set()
@@ -107,7 +110,8 @@ class Scanner:
         """Return what was met so far."""
         return Sources(
             parts=tuple(self._parts),
-            system=tuple(sorted(self._system)),
+            system=tuple(sorted(self._system | self._chosen)),
+            chosen=tuple(sorted(self._chosen - self._system)),
             folders=frozenset(self._folders),
         )
 
@@ -134,7 +138,8 @@ class Scanner:
             if path is not None:
                 self.enter(include.name, path)
             elif include.angled:
-                self._system.add(include.name)
+                generated = beside is None
+                (self._chosen if generated else self._system).add(include.name)
             elif self._strict and not include.optional:
                 raise self._refusal(include, where)
 

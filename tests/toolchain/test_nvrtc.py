@@ -4,12 +4,13 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from autotune.errors import InvalidInput, ToolchainBroken, install_hint
-from autotune.records import Failure
+from autotune.records import Failure, Status, digest
 from autotune.toolchain import (
     Compiled,
     Nvrtc,
@@ -99,6 +100,25 @@ def test_a_source_finds_the_toolkits_headers(cuda_unit, kernel):
     assert isinstance(Nvrtc().compile(unit, "sm_90a"), Compiled)
 
 
+def chosen_header(unit, name):
+    """Let the config, and not the source, include a header of the toolkit."""
+    return replace(unit, header=f"#include <{name}>\n{unit.header}")
+
+
+@pytest.mark.parametrize("name", ["cooperative_groups/memcpy_async.h", "cuda/pipeline"])
+def test_a_config_finds_the_libraries_that_come_with_the_toolkit(cuda_unit, name):
+    unit = chosen_header(cuda_unit(), name)
+    assert isinstance(Nvrtc().compile(unit, "sm_80"), Compiled)
+
+
+@pytest.mark.usefixtures("no_cuda_headers")
+def test_the_missing_header_of_one_config_is_told_in_a_line_with_what_to_install(cuda_unit):
+    failure = Nvrtc().compile(chosen_header(cuda_unit(), "cuda/pipeline"), "sm_80")
+    assert failure.status is Status.COMPILE_ERROR
+    assert failure.message.startswith("error: the header <cuda/pipeline> is not on this machine: ")
+    assert install_hint("cuda13") in failure.message.splitlines()[0]
+
+
 @pytest.mark.usefixtures("no_cuda_headers")
 def test_the_toolkit_header_that_is_missing_is_named(cuda_unit, kernel):
     unit = cuda_unit("#include <cuda_bf16.h>\n" + kernel)
@@ -182,10 +202,15 @@ def test_edited_headers_give_another_binary(cuda_unit, store, kernel):
     assert Path(first.path).read_bytes() != Path(second.path).read_bytes()
 
 
-def test_whatever_can_change_the_bytes_changes_the_key(cuda_unit, kernel):
-    def ingredients(unit, arch="sm_90a"):
-        return Recipe(compiler=Nvrtc(), unit=unit, arch=arch).ingredients()
+def ingredients(unit, arch="sm_90a"):
+    return Recipe(compiler=Nvrtc(), unit=unit, arch=arch).ingredients()
 
+
+def key_of(unit):
+    return digest(ingredients(unit))
+
+
+def test_whatever_can_change_the_bytes_changes_the_key(cuda_unit, kernel):
     same = ingredients(cuda_unit())
     assert ingredients(cuda_unit()) == same
     others = [
@@ -206,8 +231,10 @@ def test_the_contents_of_toolkit_headers_are_in_the_key(cuda_unit, tmp_path, mon
     (toolkit / "cuda_bf16.hpp").write_text("// 13.0.88\n")
     monkeypatch.setattr(headers, "cuda_header_dirs", lambda: (toolkit,))
     unit = cuda_unit("#include <cuda_bf16.h>\n" + kernel)
-    before = source_digest(unit)
+    config = chosen_header(cuda_unit(name="other.cu"), "cuda_bf16.h")
+    before = source_digest(unit), key_of(unit), key_of(config)
     headers._closure.cache_clear()
     (toolkit / "cuda_bf16.hpp").write_text("// 13.0.96\n")
-    assert source_digest(unit) != before
+    after = source_digest(unit), key_of(unit), key_of(config)
+    assert not set(before) & set(after)
     headers._closure.cache_clear()

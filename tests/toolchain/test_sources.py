@@ -118,6 +118,15 @@ def test_an_edit_in_any_header_changes_the_digest_and_the_generated_header_does_
     assert source_digest(tree(files)) == first
 
 
+def test_what_a_config_includes_of_the_toolkit_is_told_from_what_every_config_does(tree):
+    files = {"main.cu": '#include "config.h"\n#include <cuda_bf16.h>\n'}
+    plain, choosy = tree(files), tree(files, header="#include <cuda_bf16.h>\n#include <mma.h>\n")
+    assert scan(plain).chosen == ()
+    assert scan(choosy).system == ("cuda_bf16.h", "mma.h")
+    assert scan(choosy).chosen == ("mma.h",)
+    assert source_digest(choosy) == source_digest(plain)
+
+
 def test_headers_of_the_generated_header_count(tree):
     files = {"main.cu": '#include "config.h"\n', "types.cuh": "using T = float;\n"}
     unit = tree(files, header='#include "types.cuh"\n')
