@@ -64,13 +64,13 @@ def tune(study: Path, device: str, url: str | None, layout: str, **changes: Any)
 
 def _run(spec: StudySpec, device_name: str, url: str | None, layout: str) -> None:
     from autotune.device import open_device
+    from autotune.files import writable_target
     from autotune.report.sheet import show
     from autotune.report.summary import summary_sheet
     from autotune.store import Store, default_url
-    from autotune.table import writable_target
 
     if spec.export is not None:
-        writable_target(spec.export)  # before hours of work, not after
+        writable_target(spec.export, what="table")  # before hours of work, not after
     with (
         closing(open_device(device_name, limits=spec.limits)) as device,
         Store.open(url or default_url()) as store,

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from autotune.table.build import Export, build_table
-from autotune.table.write import writable_target, write_table
+from autotune.table.write import write_table
 
-__all__ = ["Export", "build_table", "writable_target", "write_table"]
+__all__ = ["Export", "build_table", "write_table"]
