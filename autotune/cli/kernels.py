@@ -86,11 +86,13 @@ def _space(name: str, fields: Fields, arch: str | None, *, explain: bool) -> She
 
 def _target(kernel: Kernel, arch: str | None) -> Target:
     from autotune.device.host import host_identity
+    from autotune.records import device_language
     from autotune.records.targets import TARGETS
 
     host = host_identity().target
-    known = TARGETS if kernel.language == "cuda" else {host.arch: host}
-    chosen = arch or (DEFAULT_ARCH if kernel.language == "cuda" else host.arch)
+    on_gpus = device_language(kernel) == "cuda"
+    known = TARGETS if on_gpus else {host.arch: host}
+    chosen = arch or (DEFAULT_ARCH if on_gpus else host.arch)
     if chosen not in known:
         raise InvalidInput(f"--target: no {chosen!r}; allowed: {', '.join(known)}")
     return known[chosen]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from autotune.records import Binary, DeviceIdentity, Failure, Launch
+from autotune.records import Binary, DeviceIdentity, Failure, Launch, Routine
 from autotune.timing import Stopwatch
 from autotune.verify import Arrays
 
@@ -51,6 +51,9 @@ class Backend(Protocol):
 
     def program(self, binary: Binary, launch: Launch) -> Program:
         """Load a binary that is launched as ``launch`` says."""
+
+    def call(self, routine: Routine) -> Program:
+        """Return a library's routine as a program."""
 
     def telemetry(self) -> Telemetry:
         """Read clock, power and temperature now."""

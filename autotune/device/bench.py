@@ -15,6 +15,8 @@ from autotune.records import (
     DeviceIdentity,
     Failure,
     Kernel,
+    Launch,
+    LibraryKernel,
     Measurement,
     Operand,
     Outcome,
@@ -126,7 +128,7 @@ class _Bench:
         launch = setup.kernel.launch(setup.problem, request.config, setup.job.target)
         if launch.empty:
             return Outcome(status=Status.BAD_MEASUREMENT, message="an empty grid: nothing to time")
-        program = self._backend.program(request.binary, launch)
+        program = self._program(setup, request, launch)
         failure = setup.verifier.check(program.run)
         if failure is not None:
             return Outcome.of(failure)
@@ -142,6 +144,12 @@ class _Bench:
             temperature_c=now.temperature_c,
         )
         return Outcome(status=Status.OK, measurement=measurement)
+
+    def _program(self, setup: _Setup, request: Measure, launch: Launch) -> Program:
+        kernel = setup.kernel
+        if not isinstance(kernel, LibraryKernel):
+            return self._backend.program(request.binary, launch)
+        return self._backend.call(kernel.routine(setup.problem, request.config, setup.job.target))
 
     def _time(self, setup: _Setup, program: Program) -> Timing | Failure:
         first = setup.sets[0]

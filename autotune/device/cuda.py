@@ -5,15 +5,15 @@ from __future__ import annotations
 import gc
 import importlib.util
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
-from typing import Any
+from typing import Any, Protocol
 
 from autotune.device.backend import Program, Telemetry, Verdict
 from autotune.device.loaded import LoadedKernel, target_of
 from autotune.device.nvml import Nvml
 from autotune.errors import DeviceUnavailable, install_hint
-from autotune.records import Binary, DeviceIdentity, Failure, Launch, Status
+from autotune.records import Binary, DeviceIdentity, Failure, Launch, Routine, Status
 from autotune.timing import Plan, Stopwatch
 from autotune.verify import Arrays
 
@@ -53,6 +53,10 @@ class CudaBackend:
         module = self.xp.RawModule(path=binary.path)
         return _CudaProgram(self.xp, LoadedKernel(module, binary, launch), self._stream)
 
+    def call(self, routine: Routine) -> Program:
+        """Return a library's routine, to be started on the stream of this backend."""
+        return _CudaProgram(self.xp, _Call(routine, self._stream.ptr), self._stream)
+
     def telemetry(self) -> Telemetry:
         """Read clock, power and temperature now."""
         return self._nvml.telemetry()
@@ -78,8 +82,30 @@ class CudaBackend:
         self.xp.get_default_memory_pool().free_all_blocks()
 
 
+class _Startable(Protocol):
+    """A loaded kernel, or what is started in its place."""
+
+    def pack(self, pointers: Mapping[str, int]) -> Any: ...
+
+    def start(self, arguments: Any) -> None: ...
+
+
+class _Call:
+    """A library's routine, packed and started as a loaded kernel is."""
+
+    def __init__(self, routine: Routine, stream: int) -> None:
+        self._routine = routine
+        self._stream = stream
+
+    def pack(self, pointers: Mapping[str, int]) -> Mapping[str, int]:
+        return pointers
+
+    def start(self, arguments: Mapping[str, int]) -> None:
+        self._routine.start(arguments, self._stream)
+
+
 class _CudaProgram:
-    def __init__(self, cupy: Any, kernel: LoadedKernel, stream: Any) -> None:
+    def __init__(self, cupy: Any, kernel: _Startable, stream: Any) -> None:
         self._cupy = cupy
         self._kernel = kernel
         self._stream = stream
@@ -96,9 +122,7 @@ class _CudaProgram:
 class _CudaStopwatch:
     """Events around each batch. All batches are queued first, so the host is never waited for."""
 
-    def __init__(
-        self, cupy: Any, kernel: LoadedKernel, packed: Sequence[tuple[Any, ...]], stream: Any
-    ) -> None:
+    def __init__(self, cupy: Any, kernel: _Startable, packed: Sequence[Any], stream: Any) -> None:
         self._cuda = cupy.cuda
         self._kernel = kernel
         self._packed = packed

@@ -8,6 +8,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from autotune.records import (
     DeviceIdentity,
     Failure,
     Launch,
+    Routine,
     Scalar,
     Status,
     Target,
@@ -57,7 +59,11 @@ class HostBackend:
         except (OSError, AttributeError) as error:
             raise InvalidInput(str(error)) from error
         function.restype = None
-        return _HostProgram(function, launch)
+        return _HostProgram(function, partial(_packed_all, launch))
+
+    def call(self, routine: Routine) -> Program:
+        """Return a library's routine, which runs on this processor and so waits by itself."""
+        return _HostProgram(routine.start, lambda arrays: [_pointers(arrays), 0])
 
     def telemetry(self) -> Telemetry:
         """Return nothing: a host has no one clock that a candidate runs at."""
@@ -75,9 +81,9 @@ class HostBackend:
 
 
 class _HostProgram:
-    def __init__(self, function: Callable[..., None], launch: Launch) -> None:
+    def __init__(self, function: Callable[..., None], pack: Callable[[Arrays], list[Any]]) -> None:
         self._function = function
-        self._launch = launch
+        self._pack = pack
 
     def run(self, arrays: Arrays) -> None:
         self._function(*self._pack(arrays))
@@ -85,8 +91,13 @@ class _HostProgram:
     def stopwatch(self, sets: Sequence[Arrays]) -> Stopwatch:
         return _HostStopwatch(self._function, [self._pack(arrays) for arrays in sets])
 
-    def _pack(self, arrays: Arrays) -> list[Any]:
-        return [_packed(argument, arrays) for argument in self._launch.arguments]
+
+def _pointers(arrays: Arrays) -> dict[str, int]:
+    return {name: array.ctypes.data for name, array in arrays.items()}
+
+
+def _packed_all(launch: Launch, arrays: Arrays) -> list[Any]:
+    return [_packed(argument, arrays) for argument in launch.arguments]
 
 
 def _packed(argument: str | Scalar | TensorMap, arrays: Arrays) -> Any:

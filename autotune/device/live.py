@@ -16,17 +16,21 @@ from autotune.records import (
     DeviceIdentity,
     Failure,
     Kernel,
+    LibraryKernel,
     Limits,
     Outcome,
     Policy,
     Problem,
     Status,
     Toolchain,
+    ask,
+    device_language,
 )
 from autotune.toolchain import (
     BinaryStore,
     CompilePool,
     Compiler,
+    library_binary,
     require_headers,
     source_digest,
 )
@@ -71,28 +75,33 @@ class LiveDevice:
         self._lock = DeviceLock(self.identity.uuid, name)
 
     @property
-    def toolchain(self) -> Toolchain:
-        """What compiles for it."""
-        return self._compiler.toolchain
-
-    @property
     def lookahead(self) -> int:
         """Twice the compilers: while one half is being built, the other waits to be measured."""
-        return 2 * _compilers()
+        return 2 * _processes()
 
     def policy(self, requested: Policy) -> Policy:
         """Return ``requested``: it measures as it is asked to."""
         return requested
 
+    def toolchain_of(self, kernel: Kernel) -> Toolchain:
+        """Return what compiles ``kernel``, or the library that it is a call of."""
+        if isinstance(kernel, LibraryKernel):
+            return ask(kernel, "toolchain", gives=Toolchain)
+        return self._compiler.toolchain
+
     def preflight(self, kernel: Kernel) -> None:
-        """Raise unless this device can build and run kernels of this language."""
-        if kernel.language != self._compiler.language:
+        """Raise unless this device can build and run ``kernel``."""
+        wanted, offered = device_language(kernel), self._compiler.language
+        if wanted != offered:
             raise InvalidInput(
-                f"kernel {kernel.name!r} is written in {kernel.language}; "
-                f"device {self.name} runs {self._compiler.language}",
-                hint=f"add --device {_RUNS[kernel.language]}" if kernel.language in _RUNS else "",
+                f"kernel {kernel.name!r} needs a device that runs {wanted}; "
+                f"device {self.name} runs {offered}",
+                hint=f"add --device {_RUNS[wanted]}" if wanted in _RUNS else "",
             )
-        self._compiler.preflight(arch=self.identity.target.arch)
+        if isinstance(kernel, LibraryKernel):
+            ask(kernel, "toolchain", gives=Toolchain)
+        else:
+            self._compiler.preflight(arch=self.identity.target.arch)
 
     def rehearse(self, candidate: Candidate) -> None:
         """Build ``candidate`` and raise if a header that it needs is missing."""
@@ -111,16 +120,21 @@ class LiveDevice:
 
     def build(self, candidate: Candidate) -> Future[Binary | Failure]:
         """Start to compile ``candidate``, or find its binary."""
+        try:
+            unit = candidate.unit()
+            if isinstance(candidate.kernel, LibraryKernel):
+                return _done(library_binary(self.toolchain_of(candidate.kernel), unit))
+        except InvalidInput as error:
+            return _done(Failure(status=Status.COMPILE_ERROR, message=error.message))
+        return self._compilers().submit(unit)
+
+    def _compilers(self) -> CompilePool:
         if self._pool is None:
             arch, limit_s = self.identity.target.arch, self._limits.compile_s
             self._pool = CompilePool(
-                self._compiler, self._store, arch=arch, limit_s=limit_s, workers=_compilers()
+                self._compiler, self._store, arch=arch, limit_s=limit_s, workers=_processes()
             )
-        try:
-            unit = candidate.unit()
-        except InvalidInput as error:
-            return _failed(Status.COMPILE_ERROR, error)
-        return self._pool.submit(unit)
+        return self._pool
 
     def measure(self, candidate: Candidate, binary: Binary, policy: Policy) -> Outcome:
         """Verify and time ``candidate`` in the lane; wait while another study uses the device."""
@@ -151,11 +165,11 @@ class LiveDevice:
             self._lock.release()
 
 
-def _failed(status: Status, error: InvalidInput) -> Future[Binary | Failure]:
+def _done(outcome: Binary | Failure) -> Future[Binary | Failure]:
     answer: Future[Binary | Failure] = Future()
-    answer.set_result(Failure(status=status, message=error.message))
+    answer.set_result(outcome)
     return answer
 
 
-def _compilers() -> int:
+def _processes() -> int:
     return min(MOST_COMPILERS, usable_cpus())

@@ -36,10 +36,6 @@ class Device(Protocol):
         """What the times belong to."""
 
     @property
-    def toolchain(self) -> Toolchain:
-        """What compiles for it."""
-
-    @property
     def replays(self) -> bool:
         """True if it repeats what was measured before and can measure nothing new."""
 
@@ -50,11 +46,19 @@ class Device(Protocol):
     def policy(self, requested: Policy) -> Policy:
         """Return the policy that its answers were made with: a recording has its own."""
 
-    def preflight(self, kernel: Kernel) -> None:
-        """Raise unless this device can build and run kernels of this language.
+    def toolchain_of(self, kernel: Kernel) -> Toolchain:
+        """Return what compiles ``kernel`` for it, or the library that ``kernel`` is a call of.
 
         Raises:
-            ToolchainBroken: The compiler or a header is missing; the message names it.
+            ToolchainBroken: There is no compiler or no library to ask.
+        """
+
+    def preflight(self, kernel: Kernel) -> None:
+        """Raise unless this device can build and run ``kernel``.
+
+        Raises:
+            ToolchainBroken: The compiler, a header or the library is missing; the message names
+                it.
             InvalidInput: The kernel's language is not one that this device runs.
         """
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from collections.abc import Hashable
 from concurrent.futures import Future
+from typing import TypeVar
 
 from autotune.errors import InvalidInput, NoValidConfig
 from autotune.records import (
@@ -24,15 +26,16 @@ from autotune.records import (
 from autotune.store import Context, Store, StoredContext
 
 _LOG = logging.getLogger(__name__)
+_Key = TypeVar("_Key", bound=Hashable)
 _NOT_BUILT = (Status.COMPILE_ERROR, Status.COMPILE_TIMEOUT)
 
 
 class RecordingDevice:
     """Replays a result database.
 
-    A recording is of one device, one toolchain and one policy. Where a database holds results
-    of several, the combination with the most problems speaks, of equals the newest; the log
-    names what is left out.
+    A recording is of one device and one policy, and of one toolchain for each kernel. Where a
+    database holds results of several, the combination with the most problems speaks, of equals
+    the newest; the log names what is left out.
 
     Args:
         name: How the user names it.
@@ -51,11 +54,8 @@ class RecordingDevice:
         measured = [each for each in store.contexts() if not each.context.replayed_from]
         if not measured:
             raise InvalidInput(f"{name}: {store.url} holds no measured results to replay")
-        speaks = _most_common(measured)
         self._by_problem: dict[tuple[str, str], StoredContext] = {
-            (each.context.kernel, each.context.problem.key): each
-            for each in measured
-            if _setting(each.context) == speaks
+            (each.context.kernel, each.context.problem.key): each for each in _speakers(measured)
         }
         self._context = next(iter(self._by_problem.values())).context
         self._answers: dict[int, dict[str, Trial]] = {}
@@ -74,10 +74,11 @@ class RecordingDevice:
         """The device that measured."""
         return self._context.device
 
-    @property
-    def toolchain(self) -> Toolchain:
-        """What compiled for it."""
-        return self._context.toolchain
+    def toolchain_of(self, kernel: Kernel) -> Toolchain:
+        """Return what compiled ``kernel`` then, or the library that was called."""
+        contexts = (each.context for each in self._by_problem.values())
+        own = (each.toolchain for each in contexts if each.kernel == kernel.name)
+        return next(own, self._context.toolchain)
 
     def policy(self, requested: Policy) -> Policy:
         """Return the recorded policy, whatever is asked; log where they differ."""
@@ -155,13 +156,27 @@ class RecordingDevice:
         return stored
 
 
-def _setting(context: Context) -> tuple[str, str, str]:
-    return context.device.key, context.toolchain.key, context.policy.key
+def _speakers(measured: list[StoredContext]) -> list[StoredContext]:
+    """Return the contexts of one device and policy, those of a kernel of one toolchain too."""
+    setting = _most_common([_setting(each.context) for each in measured])
+    alike = [each for each in measured if _setting(each.context) == setting]
+    by_kernel: dict[str, list[StoredContext]] = {}
+    for each in alike:
+        by_kernel.setdefault(each.context.kernel, []).append(each)
+    return [speaker for some in by_kernel.values() for speaker in _of_one_toolchain(some)]
 
 
-def _most_common(measured: list[StoredContext]) -> tuple[str, str, str]:
-    newest_first = [_setting(each.context) for each in reversed(measured)]
-    return Counter(newest_first).most_common(1)[0][0]  # of equals, the one seen first
+def _of_one_toolchain(contexts: list[StoredContext]) -> list[StoredContext]:
+    key = _most_common([each.context.toolchain.key for each in contexts])
+    return [each for each in contexts if each.context.toolchain.key == key]
+
+
+def _setting(context: Context) -> tuple[str, str]:
+    return context.device.key, context.policy.key
+
+
+def _most_common(keys: list[_Key]) -> _Key:
+    return Counter(reversed(keys)).most_common(1)[0][0]  # of equals, the last one
 
 
 def _built(trial: Trial, candidate: Candidate) -> Binary | Failure:

@@ -16,6 +16,7 @@ from autotune.records import (
     Config,
     Failure,
     Kernel,
+    LibraryKernel,
     Problem,
     Target,
     load_kernel,
@@ -52,9 +53,10 @@ class Planner:
     def __init__(self, table: Table | None, kernel_ref: str, store: BinaryStore | None) -> None:
         self.kernel: Kernel = load_kernel(kernel_ref)
         if self.kernel.language != Nvrtc.language:
+            library = isinstance(self.kernel, LibraryKernel)
+            what = "a call of a library" if library else f"written in {self.kernel.language}"
             raise InvalidInput(
-                f"kernel {self.kernel.name!r} is written in {self.kernel.language}; "
-                f"the launcher runs {Nvrtc.language}"
+                f"kernel {self.kernel.name!r} is {what}; the launcher runs {Nvrtc.language}"
             )
         self._kernel_ref = kernel_ref
         self._table = table if table and self.kernel.name in table.kernels else None

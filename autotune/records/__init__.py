@@ -18,6 +18,7 @@ from autotune.records.kernel import (
     TensorMap,
     Tolerance,
 )
+from autotune.records.library import LibraryKernel, Routine, device_language
 from autotune.records.outcome import Binary, Failure, Measurement, Outcome, Resources, Status
 from autotune.records.policy import CAREFUL, PRESETS, QUICK, STANDARD, Limits, Policy
 from autotune.records.problem import Problem
@@ -40,6 +41,7 @@ __all__ = [
     "Failure",
     "Kernel",
     "Launch",
+    "LibraryKernel",
     "Limits",
     "Measurement",
     "Operand",
@@ -47,6 +49,7 @@ __all__ = [
     "Policy",
     "Problem",
     "Resources",
+    "Routine",
     "Rung",
     "Scalar",
     "SourceUnit",
@@ -60,6 +63,7 @@ __all__ = [
     "ask",
     "canonical_json",
     "described",
+    "device_language",
     "digest",
     "digest_bytes",
     "headline",

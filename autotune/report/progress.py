@@ -122,7 +122,7 @@ class LineProgress:
         what = "replays what was measured on" if device.replays else "is"
         self._say(
             f"device {device.name} {what} {device.identity.name}, "
-            f"built by {_compiler(device.toolchain)}"
+            f"built by {_compiler(device.toolchain_of(spec.kernel))}"
         )
 
     def problem_started(self, problem: Problem, *, planned: int, done: int, valid: int) -> None:

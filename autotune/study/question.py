@@ -99,7 +99,7 @@ class Question:
             source_digest=self.device.source_digest(self.default),
             problem=self.problem,
             device=self.device.identity,
-            toolchain=self.device.toolchain,
+            toolchain=self.device.toolchain_of(self.spec.kernel),
             policy=self.policy,
             replayed_from=self.device.name if self.device.replays else "",
         )

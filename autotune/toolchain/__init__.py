@@ -5,6 +5,7 @@ from __future__ import annotations
 from autotune.toolchain.build import compile_now
 from autotune.toolchain.compiler import Compiled, Compiler, require_headers
 from autotune.toolchain.host import HostCompiler
+from autotune.toolchain.library import library_binary
 from autotune.toolchain.nvrtc import Nvrtc
 from autotune.toolchain.pool import CompilePool
 from autotune.toolchain.recipe import Recipe, source_digest
@@ -19,6 +20,7 @@ __all__ = [
     "Nvrtc",
     "Recipe",
     "compile_now",
+    "library_binary",
     "require_headers",
     "source_digest",
 ]

@@ -9,12 +9,12 @@ import pytest
 
 from autotune.device import Device, open_device
 from autotune.errors import InvalidInput
-from autotune.records import Binary, Limits, Status, Trial, load_kernel
+from autotune.records import Binary, Limits, Status, Trial, device_language, load_kernel
 from autotune.store import Context, Store
 
 ROOM = Path(__file__).parent.parent / "device"
 sys.path.insert(0, str(ROOM))
-from driving import BRISK, FAULTY, SCALE, candidate, outcome  # noqa: E402 - found by the line above
+from driving import BRISK, COPIED, FAULTY, SCALE, candidate, outcome  # noqa: E402 - found by the line above
 
 
 class Subject:
@@ -58,6 +58,20 @@ def cuda_subject(name, device):
     )
 
 
+def library_subject(name, device):
+    """A kernel that is a call of a library: nothing of it is compiled."""
+    return Subject(
+        name,
+        device,
+        COPIED,
+        problem={"count": 10_007},
+        right={"call": "whole"},
+        other={"call": "halves"},
+        wrong={"call": "half"},
+        faulty={"call": "absent"},
+    )
+
+
 def recorded(path):
     """Measure the host's candidates, record them, and return the name of the recording."""
     device = open_device("host", limits=Limits(run_s=20))
@@ -68,7 +82,7 @@ def recorded(path):
         source_digest=device.source_digest(subject.right),
         problem=subject.right.problem,
         device=device.identity,
-        toolchain=device.toolchain,
+        toolchain=device.toolchain_of(subject.kernel),
         policy=BRISK,
     )
     made = (subject.right, subject.other, subject.wrong, subject.faulty)
@@ -95,15 +109,26 @@ def trial(device, number, each):
     )
 
 
+SUBJECTS = {
+    "host": host_subject,
+    "library": library_subject,
+    "recording": host_subject,
+    "cuda:0": cuda_subject,
+}
+
+
 @pytest.fixture(
-    scope="module", params=["host", "recording", pytest.param("cuda:0", marks=pytest.mark.gpu)]
+    scope="module",
+    params=[pytest.param(n, marks=[pytest.mark.gpu] * (n == "cuda:0")) for n in SUBJECTS],
 )
 def subject(request, tmp_path_factory):
-    name = request.param
-    if name == "recording":
-        name = recorded(tmp_path_factory.mktemp("recording") / "host.sqlite")
+    names = {"library": "host"}
+    if request.param == "recording":
+        path = tmp_path_factory.mktemp("recording") / "host.sqlite"
+        names["recording"] = recorded(path)
+    name = names.get(request.param, request.param)
     device = open_device(name, limits=Limits(run_s=20))
-    yield (cuda_subject if name == "cuda:0" else host_subject)(name, device)
+    yield SUBJECTS[request.param](name, device)
     device.close()
 
 
@@ -113,8 +138,8 @@ def test_it_answers_to_its_name_and_says_what_it_is(subject):
     assert device.identity.kind in {"cuda", "host"}
     assert device.identity.name
     assert device.identity.target.arch
-    assert device.toolchain.compiler
-    assert device.toolchain.version
+    assert device.toolchain_of(subject.kernel).compiler
+    assert device.toolchain_of(subject.kernel).version
     assert device.lookahead >= 1
     assert device.replays == device.name.startswith("recording:")
 
@@ -127,7 +152,8 @@ def test_its_policy_is_its_own_answer(subject):
 
 def test_preflight_accepts_its_language_and_refuses_others_by_name(subject):
     subject.device.preflight(subject.kernel)
-    stranger = load_kernel("gemm" if subject.kernel.language == "c++" else "host_matmul")
+    on_host = device_language(subject.kernel) == "c++"
+    stranger = load_kernel("gemm" if on_host else "host_matmul")
     with pytest.raises(InvalidInput, match=stranger.name):
         subject.device.preflight(stranger)
 

@@ -11,6 +11,7 @@ BRISK = Policy(
     warmup_ms=0.1, min_samples=3, max_samples=5, budget_ms=1.0, sample_us=100.0, cache="hot"
 )
 FAULTY = f"{KERNELS / 'faulty_matmul.py'}:FaultyMatmul"
+COPIED = f"{KERNELS / 'copied.py'}:Copied"
 SCALE = f"{KERNELS / 'scale.py'}:Scale"
 
 

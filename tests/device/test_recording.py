@@ -9,7 +9,7 @@ from recorded import CONTEXT, H200, KERNEL, PROBLEM, TRIALS, record
 
 from autotune.device import open_device
 from autotune.errors import InvalidInput, NoValidConfig
-from autotune.records import Binary, Failure, Limits, load_kernel
+from autotune.records import Binary, Failure, Limits, Toolchain, load_kernel
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def device(tmp_path):
 
 def test_it_is_the_device_that_measured(device):
     assert device.identity == H200
-    assert device.toolchain == CONTEXT.toolchain
+    assert device.toolchain_of(KERNEL) == CONTEXT.toolchain
     assert device.replays
     assert device.source_digest(candidate(device, fault="none", twin=0)) == "d" * 32
 
@@ -92,6 +92,21 @@ def test_of_two_sources_the_newer_one_speaks(tmp_path):
     device = record(tmp_path / "r.sqlite", (CONTEXT, TRIALS), (newer, TRIALS[:1]))
     assert device.source_digest(candidate(device, fault="none", twin=0)) == "e" * 32
     assert device.offers(KERNEL, PROBLEM) == (TRIALS[0].config,)
+    device.close()
+
+
+def test_each_kernel_has_a_toolchain_of_its_own(tmp_path):
+    """A library's kernel stands beside compiled ones; of two compilers one kernel has one."""
+    blas = Toolchain(compiler="cublasLt", version="13.1")
+    peer = dataclasses.replace(CONTEXT, kernel="cublas", kernel_ref="cublas", toolchain=blas)
+    older = Toolchain(compiler="nvrtc", version="12.9")
+    old = dataclasses.replace(CONTEXT, toolchain=older)
+    device = record(
+        tmp_path / "r.sqlite", (old, TRIALS[1:2]), (peer, TRIALS[:1]), (CONTEXT, TRIALS)
+    )
+    assert device.toolchain_of(load_kernel("cublas")) == blas
+    assert device.toolchain_of(KERNEL) == CONTEXT.toolchain
+    assert len(device.offers(KERNEL, PROBLEM)) == len(TRIALS)
     device.close()
 
 

@@ -18,7 +18,7 @@ DEVICE = SimpleNamespace(
     name="recording:x",
     replays=True,
     identity=SimpleNamespace(name="A GPU"),
-    toolchain=Toolchain(compiler="nvrtc", version="13.0.88 CL-36424714"),
+    toolchain_of=lambda kernel: Toolchain(compiler="nvrtc", version="13.0.88 CL-36424714"),
 )
 
 
