@@ -66,6 +66,7 @@ def _copy_parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
     most = hopper.MOST_STAGES
     return (
         Parameter("stages", tuple(range(1, most + 1)), about="tiles that shared memory holds"),
+        Parameter("barriers", (0, 1, 2), about="barriers of a block in each round of a ring"),
         Parameter("copy_bytes", sizes, about="bytes that one copy instruction moves"),
         Parameter(
             "cache",
@@ -88,6 +89,12 @@ def _hopper_parameters() -> tuple[Parameter, ...]:
         ),
         Parameter("split_k", (1, 2, 4, 8), about="blocks that share the sums of a tile"),
         Parameter("l2_promotion", (0, 128, 256), about="bytes that a miss brings into L2"),
+        Parameter(
+            "repack",
+            ("none",),
+            ordered=False,
+            about="what is copied to rows that tensor maps can address, before the product",
+        ),
     )
 
 

@@ -7,9 +7,12 @@ enum class Dtype { bf16, fp16, fp32 };
 
 // How a tile travels from global to shared memory while the mathematics runs.
 enum class Mechanism {
-    sync1,     // one buffer, two barriers, through registers
-    sync2,     // two buffers and two sets of register fragments, through registers
-    cp_async,  // a ring of stages, filled by asynchronous copies
+    sync1,        // one buffer, two barriers, through registers
+    sync2_smem,   // two buffers, through registers
+    sync2,        // two buffers and two sets of register fragments, through registers
+    cp_async,     // a ring of stages, filled by asynchronous copies that are counted in batches
+    mbarrier,     // the same ring, handed to and fro by mbarriers
+    ws_cp_async,  // the same, filled by warps that do nothing else
 };
 
 // Whether an asynchronous copy leaves its bytes in L1 on the way.

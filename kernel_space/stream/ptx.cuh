@@ -120,34 +120,6 @@ __device__ __forceinline__ void cp_async(u32 shared, const void* global) {
                      : "memory");
 }
 
-// --- mbarriers -------------------------------------------------------------------------------
-
-// Arrives once every asynchronous copy that this thread has started is there.
-__device__ __forceinline__ void barrier_arrive_with_copies(u32 barrier) {
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
-}
-
-// Returns true once the phase of that parity is over. May sleep a while where it can.
-__device__ __forceinline__ bool barrier_passed(u32 barrier, u32 parity) {
-    u32 passed;
-#if __CUDA_ARCH__ >= 900
-    asm volatile(
-        "{ .reg .pred passed; mbarrier.try_wait.parity.shared.b64 passed, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, passed; }"
-        : "=r"(passed)
-        : "r"(barrier), "r"(parity)
-        : "memory");
-#else
-    asm volatile(
-        "{ .reg .pred passed; mbarrier.test_wait.parity.shared.b64 passed, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, passed; }"
-        : "=r"(passed)
-        : "r"(barrier), "r"(parity)
-        : "memory");
-#endif
-    return passed;
-}
-
 // --- bulk copies: the copy engine moves a whole tile ------------------------------------------
 
 __device__ __forceinline__ void bulk_load(u32 shared, const void* global, u32 bytes, u32 barrier,

@@ -8,12 +8,12 @@ import pytest
 
 from autotune.device import open_device
 from autotune.records import Binary, Candidate, Limits, Policy, Status
-from kernel_space.gemm import Gemm, GemmProblem
+from kernel_space.gemm import Gemm, GemmProblem, ampere
 
 pytestmark = pytest.mark.gpu
 
 VERIFY = Policy(warmup_ms=0.0, min_samples=1, max_samples=1, budget_ms=0.1, sample_us=10.0)
-COPYING = {"mechanism": ["sync1", "sync2", "cp_async"], "raster_group": [1, 4]}
+COPYING = {"mechanism": ampere.MECHANISMS, "raster_group": [1, 4]}
 SHAPES = (
     (1, 1, 1),
     (3, 9, 2),
@@ -41,7 +41,7 @@ def one_of_each_kind(dtype, layout, target):
     for extent in (4096, 4095):  # rows that allow every copy, and the narrowest only
         problem = GemmProblem(extent, extent, extent, dtype, layout)
         for config in Gemm().space(problem, target).restricted(COPYING):
-            kind = (config["mechanism"], config["copy_bytes"], config["cache"])
+            kind = tuple(config[name] for name in ("mechanism", "barriers", "copy_bytes", "cache"))
             kinds.setdefault(kind, []).append(config)
     generator = random.Random(f"{dtype} {layout}")
     return [generator.choice(configs) for _, configs in sorted(kinds.items())]

@@ -16,8 +16,11 @@ from autotune.toolchain.compiler import Compiled
 from kernel_space.gemm import Gemm, GemmProblem
 
 SMALL = {"tile_m": 32, "tile_n": 64, "tile_k": 32, "warp_m": 16, "warp_n": 32}
-SYNC1 = {"mechanism": "sync1", "stages": 1, "cache": "l1"}
-SYNC2 = {"mechanism": "sync2", "stages": 2, "cache": "l1"}
+SYNC1 = {"mechanism": "sync1", "stages": 1, "barriers": 0, "cache": "l1"}
+SYNC2_SMEM = {"mechanism": "sync2_smem", "stages": 2, "barriers": 0, "cache": "l1"}
+SYNC2 = SYNC2_SMEM | {"mechanism": "sync2"}
+MBARRIER = {"mechanism": "mbarrier", "barriers": 0}
+WS = {"mechanism": "ws_cp_async", "barriers": 0}
 
 
 def config(problem: GemmProblem, **changes) -> Config:

@@ -5,12 +5,14 @@ from cards import H200, RTX_3090
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernel_space.gemm import Gemm, GemmProblem
+from kernel_space.gemm import Gemm, GemmProblem, ampere
 
 ALIGNED = GemmProblem(4096, 4096, 4096)
-COPYING = {"mechanism": ["sync1", "sync2", "cp_async"]}
+COPYING = {"mechanism": ampere.MECHANISMS}
 GOOD = Gemm().default(ALIGNED, RTX_3090).replace(warp_n=64, raster_group=8)
-SYNC2 = {"mechanism": "sync2", "stages": 2, "cache": "l1"}
+SYNC2 = {"mechanism": "sync2", "stages": 2, "barriers": 0, "cache": "l1"}
+MBARRIER = {"mechanism": "mbarrier", "barriers": 0}
+WS = {"mechanism": "ws_cp_async", "barriers": 0}
 EXTENTS = st.one_of(st.integers(0, 300), st.sampled_from([1022, 3001, 4096, 4100, 16384]))
 
 
@@ -30,17 +32,29 @@ def copying_space(problem=ALIGNED):
         ({"tile_n": 32}, "warp_tile", "64 columns is wider than the block's 32"),
         ({"tile_m": 256, "tile_n": 256, "warp_m": 32, "warp_n": 32}, "threads", "64 warps"),
         ({"tile_m": 64, "tile_n": 64}, "threads", "only warp"),
+        ({**WS, "tile_m": 64, "tile_n": 64}, "threads", "only warp that multiplies"),
+        ({**WS, "tile_n": 256, "warp_m": 32}, "threads", "20 warps are 640 threads"),
+        ({"tile_k": 16}, "fragments", "a tile of 16 is 1 step"),
         ({"stages": 8, "tile_k": 64}, "shared_memory", "262144, more than 232448"),
         ({"mechanism": "sync1", "cache": "l1"}, "stages", "sync1 holds 1"),
         ({"mechanism": "sync2", "cache": "l1"}, "stages", "sync2 holds 2"),
+        ({"mechanism": "sync2_smem", "cache": "l1"}, "stages", "sync2_smem holds 2"),
+        ({**MBARRIER, "stages": 1}, "stages", "mbarrier holds 2 to 8"),
+        ({**WS, "stages": 9}, "stages", "ws_cp_async holds 2 to 8"),
+        ({"barriers": 0}, "barriers", "cp_async has 1 or 2 here, not 0"),
+        ({**MBARRIER, "barriers": 2}, "barriers", "mbarrier has 0 here, not 2"),
+        ({"barriers": 1, "stages": 1}, "barriers", "that takes two"),
         ({"copy_bytes": 2, "cache": "l1"}, "copy_size", "4, 8 or 16 bytes, not 2"),
         ({**SYNC2, "copy_bytes": 2}, "copy_size", "these allow 16 bytes"),
+        ({**MBARRIER, "copy_bytes": 8, "cache": "l1"}, "copy_size", "these rows allow 16"),
+        ({"barriers": 1, "copy_bytes": 8, "cache": "l1"}, "copy_size", "these rows allow 16"),
+        ({"barriers": 1, "cache": "l1"}, "cache", "through L1 are tried elsewhere"),
         ({"copy_bytes": 8}, "cache", "not 8-byte ones"),
         ({**SYNC2, "cache": "bypass"}, "cache", "sync2 copies through registers"),
         (
-            {"tile_m": 32, "tile_n": 256, "tile_k": 16, "warp_m": 16, "warp_n": 32},
+            {"tile_m": 32, "tile_n": 256, "warp_m": 16, "warp_n": 32},
             "divisibility",
-            "all threads copy 8192 bytes at once; a tile of A is 1024",
+            "512 threads copy 8192 bytes at once; a tile of A is 2048",
         ),
         (
             {"tile_m": 256, "tile_n": 256},
@@ -79,14 +93,14 @@ def test_alignment_of_this_problem_limits_the_copy(k, layout, widest):
 def test_odd_rows_leave_two_byte_loads_through_registers():
     space = copying_space(GemmProblem(4096, 4096, 3001))
     kinds = {(config["mechanism"], config["copy_bytes"]) for config in space}
-    assert kinds == {("sync1", 2), ("sync2", 2)}
+    assert kinds == {("sync1", 2), ("sync2_smem", 2), ("sync2", 2)}
     assert set(space.census().removed) >= {"alignment", "copy_size"}
 
 
 def test_fp32_never_needs_copies_smaller_than_an_element():
     space = copying_space(GemmProblem(999, 999, 999, "fp32"))
     assert {config["copy_bytes"] for config in space} == {4}
-    assert {config["mechanism"] for config in space} == {"sync1", "sync2", "cp_async"}
+    assert {config["mechanism"] for config in space} == set(ampere.MECHANISMS)
 
 
 def test_a_band_is_never_wider_than_the_grid():
@@ -132,11 +146,14 @@ def test_the_census_adds_up_and_names_every_rule():
 
 def test_parameters_that_a_mechanism_ignores_are_pinned():
     for config in copying_space():
-        if config["mechanism"] != "cp_async":
+        if config["mechanism"].startswith("sync"):
             assert config["cache"] == "l1"
-            assert config["stages"] == {"sync1": 1, "sync2": 2}[config["mechanism"]]
+            assert config["stages"] == (1 if config["mechanism"] == "sync1" else 2)
+        if config["mechanism"] != "cp_async":
+            assert config["barriers"] == 0
         if config["copy_bytes"] != 16:
             assert config["cache"] == "l1"
+        assert config["repack"] == "none"
 
 
 @settings(max_examples=200, deadline=None)

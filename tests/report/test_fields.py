@@ -20,7 +20,7 @@ def test_a_problem_reads_as_it_is_typed():
 
 HOPPER = "l2_promotion=256 raster=along_m raster_group=1 stages=5 tile_m=128 tile_n=128"
 AMPERE = (
-    "cache=bypass copy_bytes=16 raster=along_n raster_group=1 stages=3 "
+    "barriers=2 cache=bypass copy_bytes=16 raster=along_n raster_group=1 stages=3 "
     "tile_k=32 tile_m=128 tile_n=128 warp_m=64 warp_n=32"
 )
 

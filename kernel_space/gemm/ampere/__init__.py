@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kernel_space.gemm.ampere.default import default
+from kernel_space.gemm.ampere.mechanisms import MECHANISMS
 from kernel_space.gemm.ampere.plan import AmperePlan, conditions
-from kernel_space.gemm.ampere.rules import COPY_SIZES, FIXED, MECHANISMS, ampere_rules
+from kernel_space.gemm.ampere.rules import COPY_SIZES, FIXED, ampere_rules
 
 __all__ = [
     "COPY_SIZES",

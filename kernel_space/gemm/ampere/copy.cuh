@@ -23,7 +23,10 @@ struct Vector<16> {
     using type = uint4;
 };
 
-// The block copies a tile in pieces of COPY_BYTES. Neighbouring threads take neighbouring
+// The threads that copy: the producers, or all if nobody does nothing else.
+constexpr int COPIERS = config::PRODUCERS > 0 ? config::PRODUCERS : THREADS;
+
+// They copy a tile in pieces of COPY_BYTES. Neighbouring threads take neighbouring
 // pieces of a row; each thread takes PIECES of them at fixed distances from its first.
 //
 // Rows and the extents of the operand are multiples of COPY_BYTES, so that a piece lies wholly
@@ -33,11 +36,11 @@ template <class Tile>
 class Copy {
     static constexpr int PIECE = config::COPY_BYTES / ELEMENT_BYTES;
     static constexpr int PIECES_IN_A_ROW = Tile::COLS / PIECE;
-    static constexpr int PIECES = Tile::BYTES / config::COPY_BYTES / THREADS;
-    static constexpr bool WHOLE_ROWS = THREADS >= PIECES_IN_A_ROW;
+    static constexpr int PIECES = Tile::BYTES / config::COPY_BYTES / COPIERS;
+    static constexpr bool WHOLE_ROWS = COPIERS >= PIECES_IN_A_ROW;
     using Piece = typename Vector<config::COPY_BYTES>::type;
-    static_assert(PIECES > 0 && Tile::BYTES % (config::COPY_BYTES * THREADS) == 0,
-                  "all threads copy equally many pieces of a tile");
+    static_assert(PIECES > 0 && Tile::BYTES % (config::COPY_BYTES * COPIERS) == 0,
+                  "all copy equally many pieces of a tile");
 
    public:
     // A tile's worth of pieces on its way through registers.
@@ -48,8 +51,9 @@ class Copy {
     // `rows` x `cols` elements from `source` on, in rows `pitch` elements apart, belong to the
     // operand.
     __device__ Copy(const Element* source, long long pitch, int rows, int cols) : pitch_(pitch) {
-        const int row = threadIdx.x / PIECES_IN_A_ROW;
-        const int col = threadIdx.x % PIECES_IN_A_ROW * PIECE;
+        const u32 copier = threadIdx.x - (THREADS - COPIERS);
+        const int row = copier / PIECES_IN_A_ROW;
+        const int col = copier % PIECES_IN_A_ROW * PIECE;
         source_ = source + row * pitch + col;
         rows_left_ = rows - row;
         cols_left_ = cols - col;
@@ -98,10 +102,10 @@ class Copy {
    private:
     // Distance of piece i from the first, in rows and in elements along the row.
     __device__ static constexpr int rows_to(int i) {
-        return WHOLE_ROWS ? i * (THREADS / PIECES_IN_A_ROW) : i * THREADS / PIECES_IN_A_ROW;
+        return WHOLE_ROWS ? i * (COPIERS / PIECES_IN_A_ROW) : i * COPIERS / PIECES_IN_A_ROW;
     }
     __device__ static constexpr int cols_to(int i) {
-        return WHOLE_ROWS ? 0 : i * THREADS % PIECES_IN_A_ROW * PIECE;
+        return WHOLE_ROWS ? 0 : i * COPIERS % PIECES_IN_A_ROW * PIECE;
     }
 
     __device__ u32 target(u32 stage, int i) const {

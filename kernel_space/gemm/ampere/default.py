@@ -14,6 +14,7 @@ from kernel_space.gemm.problem import GemmProblem
 _ODD_ROWS: dict[str, Value] = {
     "mechanism": "sync2",
     "stages": 2,
+    "barriers": 0,
     "tile_m": 64,
     "tile_n": 64,
     "tile_k": 32,
@@ -23,6 +24,7 @@ _ODD_ROWS: dict[str, Value] = {
 _EVEN_ROWS: dict[str, Value] = {
     "mechanism": "cp_async",
     "stages": 3,
+    "barriers": 2,
     "tile_m": 128,
     "tile_n": 128,
     "tile_k": 32,

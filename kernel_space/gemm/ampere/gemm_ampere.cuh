@@ -7,8 +7,11 @@
 #pragma once
 
 #include "mainloop_cp_async.cuh"
+#include "mainloop_mbarrier.cuh"
 #include "mainloop_sync1.cuh"
 #include "mainloop_sync2.cuh"
+#include "mainloop_sync2_smem.cuh"
+#include "mainloop_ws_cp_async.cuh"
 #include "mma_ffma.cuh"
 #include "mma_tensor.cuh"
 
@@ -39,5 +42,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     Product product;
     const int tiles = k / config::TILE_K + (k % config::TILE_K != 0);
     Loop::run(product, copies, shared_address(shared), tiles);
-    product.store(Output::of(c, pitch_c, m, n, place));
+    if (CONSUMERS == THREADS || threadIdx.x < CONSUMERS)
+        product.store(Output::of(c, pitch_c, m, n, place));
 }

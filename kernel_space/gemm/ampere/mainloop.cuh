@@ -23,10 +23,12 @@ __device__ __forceinline__ void multiply(Product& product, u32 stage) {
 
 // The same with two register sets, in four parts: fragments are loaded one step ahead of the
 // mathematics. Once the stage has been read, two steps are still in registers, and a main loop
-// may give the stage away while they are multiplied.
+// may give the stage away while they are multiplied. A stage has an even number of steps, so that
+// the first of the next finds its registers free while the last of this one is multiplied.
 
 template <class Product>
 __device__ __forceinline__ void read_first(Product& product, u32 stage) {
+    static_assert(Product::K_STEPS % 2 == 0, "two register sets take turns");
     product.load(0, stage, 0);
 }
 
@@ -41,7 +43,7 @@ __device__ __forceinline__ void read_rest(Product& product, u32 stage) {
 
 template <class Product>
 __device__ __forceinline__ void multiply_last_but_one(Product& product) {
-    if constexpr (Product::K_STEPS > 1) product.multiply(Product::K_STEPS % 2);
+    product.multiply(Product::K_STEPS % 2);
 }
 
 template <class Product>

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from autotune.records import Condition, Config, Launch, Scalar, Target
+from kernel_space.gemm.ampere.mechanisms import TRAITS, WARP_LANES, Traits
 from kernel_space.gemm.problem import GemmProblem
 from kernel_space.header import config_header
-
-WARP_LANES = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +30,19 @@ class Warp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """How tiles reach shared memory: the mechanism, and how many tiles it holds there."""
+    """How tiles reach shared memory: the mechanism, and how many tiles it holds there.
+
+    ``barriers`` of the whole block stand in each round, where that is a choice; else it is 0.
+    """
 
     mechanism: str
     stages: int
+    barriers: int
+
+    @property
+    def traits(self) -> Traits:
+        """What sets the mechanism apart."""
+        return TRAITS[self.mechanism]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,21 +80,26 @@ class AmperePlan:
             problem=problem,
             tile=Tile(m=number["tile_m"], n=number["tile_n"], k=number["tile_k"]),
             warp=Warp(m=number["warp_m"], n=number["warp_n"]),
-            pipeline=Pipeline(mechanism=str(config["mechanism"]), stages=number["stages"]),
+            pipeline=Pipeline(
+                mechanism=str(config["mechanism"]),
+                stages=number["stages"],
+                barriers=number["barriers"],
+            ),
             copy=CopyPlan(bytes=number["copy_bytes"], cache=str(config["cache"])),
             raster=Raster(order=str(config["raster"]), group=number["raster_group"]),
         )
 
     @property
     def threads(self) -> int:
-        """Threads in a block."""
-        return self.tile.m // self.warp.m * (self.tile.n // self.warp.n) * WARP_LANES
+        """Threads in a block: those that multiply, and those that only copy."""
+        warps = self.tile.m // self.warp.m * (self.tile.n // self.warp.n)
+        return warps * WARP_LANES + self.pipeline.traits.producers
 
     @property
     def shared_bytes(self) -> int:
         """Dynamic shared memory of a block, in bytes."""
-        stage = (self.tile.m + self.tile.n) * self.tile.k
-        return self.pipeline.stages * stage * self.problem.element_bytes
+        tiles = (self.tile.m + self.tile.n) * self.tile.k * self.problem.element_bytes
+        return self.pipeline.stages * (tiles + self.pipeline.traits.stage_extra_bytes)
 
     @property
     def tiles(self) -> tuple[int, int]:
@@ -128,6 +141,8 @@ class AmperePlan:
             "int WARP_N": self.warp.n,
             "Mechanism MECHANISM": f"Mechanism::{self.pipeline.mechanism}",
             "int STAGES": self.pipeline.stages,
+            "int BARRIERS": self.pipeline.barriers,
+            "int PRODUCERS": self.pipeline.traits.producers,
             "int COPY_BYTES": self.copy.bytes,
             "Cache CACHE": f"Cache::{self.copy.cache}",
         }

@@ -6,12 +6,10 @@ width): of those that it lets through, none spilled.
 
 from __future__ import annotations
 
+from kernel_space.gemm.ampere.mechanisms import TRAITS
 from kernel_space.gemm.problem import GemmProblem
 
 REGISTER_BYTES = 4
-# What addresses, counters and a compiler that loads early take on top, by mechanism.
-TENSOR_OVERHEAD = {"sync1": 24, "sync2": 8, "cp_async": 24}
-FFMA_OVERHEAD = {"sync1": 16, "sync2": 24, "cp_async": 40}
 
 
 def estimated_registers(
@@ -22,24 +20,25 @@ def estimated_registers(
     Args:
         problem: Its dtype says how fragments are held.
         warp: Rows and columns of the warp's tile.
-        mechanism: How tiles travel. ``sync1`` and ``sync2`` hold them in registers on the way.
+        mechanism: How tiles travel; some hold them in registers on the way.
         copied: Bytes of one stage that each thread copies.
         piece: Bytes that one copy moves; a small one still takes a register.
     """
     warp_m, warp_n = warp
+    traits = TRAITS[mechanism]
     sums = warp_m * warp_n // 32
-    held = copied // min(piece, REGISTER_BYTES)
+    held = 0 if traits.asynchronous else copied // min(piece, REGISTER_BYTES)
     if problem.uses_tensor_cores:
         fragments = (warp_m + warp_n) // 4
-        return sums + _live(mechanism, fragments, held) + TENSOR_OVERHEAD[mechanism]
+        return sums + _live(mechanism, fragments, held) + traits.tensor_overhead
     fragments = (warp_m // 8 + warp_n // 4) * 4
     if mechanism == "sync2":  # FFMA takes values one by one, so a second set is hardly ever whole
-        return sums + fragments + held + FFMA_OVERHEAD[mechanism]
-    return sums + _live(mechanism, fragments, held) + FFMA_OVERHEAD[mechanism]
+        return sums + fragments + held + traits.ffma_overhead
+    return sums + _live(mechanism, fragments, held) + traits.ffma_overhead
 
 
 def _live(mechanism: str, fragments: int, held: int) -> int:
     """Return what is live beside the sums, given the registers of one set of fragments."""
     if mechanism == "sync1":  # pieces are stored before fragments are read
         return max(fragments, held)
-    return 2 * fragments + (held if mechanism == "sync2" else 0)
+    return TRAITS[mechanism].fragment_sets * fragments + held

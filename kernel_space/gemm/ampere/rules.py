@@ -9,26 +9,26 @@ from __future__ import annotations
 
 from autotune.records import Target, Value
 from autotune.space import Constraint
-from kernel_space.gemm.ampere.plan import WARP_LANES
+from kernel_space.gemm.ampere.mechanisms import MECHANISMS, TRAITS, WARP_LANES
 from kernel_space.gemm.ampere.registers import estimated_registers
 from kernel_space.gemm.problem import GemmProblem
 
-MECHANISMS = ("sync1", "sync2", "cp_async")
 FIXED: dict[str, Value] = {  # knobs of tensor copies, switched off: these mechanisms lack them
     "cluster_m": 1,
     "cluster_n": 1,
     "operands": "given",
     "split_k": 1,
     "l2_promotion": 0,
+    "repack": "none",
 }
 BLOCK_TILES = (32, 64, 128, 256)
-MAX_STAGES = 8
-FIXED_STAGES = {"sync1": 1, "sync2": 2}  # these have that many buffers by definition
 COPY_SIZES = (2, 4, 8, 16)
 MIN_ASYNC_BYTES = 4
 BYPASS_BYTES = 16
+TENSOR_STEP, FFMA_STEP = 16, 4  # values of k that are multiplied at a time
 MAX_THREADS = 512
 MAX_REGISTERS = 255  # of one thread, on every architecture
+REGISTER_GRAIN = 8  # registers of a thread are given out in such lots
 MAX_COPIES = 64  # of one thread and tile; they are unrolled
 
 
@@ -38,8 +38,10 @@ def ampere_rules(problem: GemmProblem, target: Target) -> tuple[Constraint, ...]
         *(Constraint.fixed("no_choice", name, value) for name, value in FIXED.items()),
         *block_tile(),
         *warp_tile(),
+        fragments(problem),
         threads(target),
         stages(),
+        barriers(),
         shared_memory(problem, target),
         alignment(problem),
         copy_size(problem),
@@ -82,16 +84,30 @@ def warp_tile() -> tuple[Constraint, Constraint]:
     return Constraint("warp_tile", rows), Constraint("warp_tile", columns)
 
 
+def fragments(problem: GemmProblem) -> Constraint:
+    """Return the rule that a second set of fragments has a step of the same tile to hold."""
+    step = TENSOR_STEP if problem.uses_tensor_cores else FFMA_STEP
+
+    def broken(mechanism: str, tile_k: int) -> str | None:
+        steps, sets = tile_k // step, TRAITS[mechanism].fragment_sets
+        if steps < sets:
+            return f"{mechanism} loads fragments ahead, but a tile of {tile_k} is {steps} step"
+        return None
+
+    return Constraint("fragments", broken)
+
+
 def threads(target: Target) -> Constraint:
     """Return the rule that a block has a sensible number of threads."""
     most = min(MAX_THREADS, target.threads_per_block)
 
-    def broken(tile_m: int, tile_n: int, warp_m: int, warp_n: int) -> str | None:
-        count = _threads(tile_m, tile_n, warp_m, warp_n)
+    def broken(mechanism: str, tile_m: int, tile_n: int, warp_m: int, warp_n: int) -> str | None:
+        multiplying = _multiplying(tile_m, tile_n, warp_m, warp_n)
+        count = multiplying + TRAITS[mechanism].producers
         if count > most:
             return f"{count // WARP_LANES} warps are {count} threads, more than {most}"
-        if count == WARP_LANES:
-            return "while the only warp of a block waits, nothing else runs"
+        if multiplying == WARP_LANES:
+            return "while the only warp that multiplies waits, nothing else runs"
         return None
 
     return Constraint("threads", broken)
@@ -101,22 +117,36 @@ def stages() -> Constraint:
     """Return the rule that the number of buffers is the mechanism's own."""
 
     def broken(mechanism: str, stages: int) -> str | None:
-        fixed = FIXED_STAGES.get(mechanism, stages)
-        if stages != fixed:
-            return f"{mechanism} holds {fixed} in shared memory, not {stages}"
-        if stages > MAX_STAGES:
-            return f"{stages} stages are more than {MAX_STAGES}"
+        allowed = TRAITS[mechanism].stages
+        if stages not in allowed:
+            some = " to ".join(map(str, dict.fromkeys((allowed[0], allowed[-1]))))
+            return f"{mechanism} holds {some} in shared memory, not {stages}"
         return None
 
     return Constraint("stages", broken)
+
+
+def barriers() -> Constraint:
+    """Return the rule that only rings of batches choose how many barriers a round has."""
+
+    def broken(mechanism: str, stages: int, barriers: int) -> str | None:
+        allowed = TRAITS[mechanism].barriers
+        if barriers not in allowed:
+            return f"{mechanism} has {' or '.join(map(str, allowed))} here, not {barriers}"
+        if barriers == 1 and stages == 1:
+            return "with one barrier a round fills the stage of the round before; that takes two"
+        return None
+
+    return Constraint("barriers", broken)
 
 
 def shared_memory(problem: GemmProblem, target: Target) -> Constraint:
     """Return the rule that all stages fit into a block's shared memory."""
     most = target.shared_bytes_per_block
 
-    def broken(tile_m: int, tile_n: int, tile_k: int, stages: int) -> str | None:
-        stage = (tile_m + tile_n) * tile_k * problem.element_bytes
+    def broken(mechanism: str, tile_m: int, tile_n: int, tile_k: int, stages: int) -> str | None:
+        tiles = (tile_m + tile_n) * tile_k * problem.element_bytes
+        stage = tiles + TRAITS[mechanism].stage_extra_bytes
         if stages * stage > most:
             return f"{stages} stages of {stage} bytes are {stages * stage}, more than {most}"
         return None
@@ -141,9 +171,11 @@ def copy_size(problem: GemmProblem) -> Constraint:
     """Return the rule that the mechanism can copy so few bytes at a time, and should."""
     widest = widest_copy_bytes(problem)
 
-    def broken(mechanism: str, copy_bytes: int) -> str | None:
-        if mechanism == "cp_async" and copy_bytes < MIN_ASYNC_BYTES:
+    def broken(mechanism: str, barriers: int, copy_bytes: int) -> str | None:
+        if TRAITS[mechanism].asynchronous and copy_bytes < MIN_ASYNC_BYTES:
             return f"cp.async moves 4, 8 or 16 bytes, not {copy_bytes}"
+        if copy_bytes < widest and not _every_copy(mechanism, barriers):
+            return f"narrower copies are tried elsewhere; these rows allow {widest} bytes"
         if copy_bytes < MIN_ASYNC_BYTES <= widest:
             return f"{copy_bytes}-byte loads are for odd rows; these allow {widest} bytes"
         return None
@@ -154,27 +186,40 @@ def copy_size(problem: GemmProblem) -> Constraint:
 def cache() -> Constraint:
     """Return the rule that only wide asynchronous copies choose a cache mode."""
 
-    def broken(mechanism: str, copy_bytes: int, cache: str) -> str | None:
-        if cache == "bypass" and mechanism != "cp_async":
-            return f"{mechanism} copies through registers; only cp_async can bypass L1"
+    def broken(mechanism: str, barriers: int, copy_bytes: int, cache: str) -> str | None:
+        if cache == "bypass" and not TRAITS[mechanism].asynchronous:
+            return f"{mechanism} copies through registers; only asynchronous copies bypass L1"
         if cache == "bypass" and copy_bytes != BYPASS_BYTES:
             return f"only {BYPASS_BYTES}-byte copies can bypass L1, not {copy_bytes}-byte ones"
+        could = TRAITS[mechanism].asynchronous and copy_bytes == BYPASS_BYTES
+        if cache == "l1" and could and not _every_copy(mechanism, barriers):
+            return f"{BYPASS_BYTES}-byte copies through L1 are tried elsewhere"
         return None
 
     return Constraint("cache", broken)
 
 
 def divisibility(problem: GemmProblem) -> Constraint:
-    """Return the rule that all threads make equally many copies of each tile, not too many."""
+    """Return the rule that all who copy make equally many copies of each tile, not too many."""
 
-    def broken(
-        tile_m: int, tile_n: int, warp_m: int, warp_n: int, tile_k: int, copy_bytes: int
+    def broken(  # threads, and what they copy
+        mechanism: str,
+        tile_m: int,
+        tile_n: int,
+        warp_m: int,
+        warp_n: int,
+        tile_k: int,
+        copy_bytes: int,
     ) -> str | None:
-        at_once = _threads(tile_m, tile_n, warp_m, warp_n) * copy_bytes
+        count = _copying(mechanism, (tile_m, tile_n), (warp_m, warp_n))
+        at_once = count * copy_bytes
         for name, extent in (("A", tile_m), ("B", tile_n)):
             tile_bytes = extent * tile_k * problem.element_bytes
             if tile_bytes % at_once:
-                return f"all threads copy {at_once} bytes at once; a tile of {name} is {tile_bytes}"
+                return (
+                    f"{count} threads copy {at_once} bytes at once; "
+                    f"a tile of {name} is {tile_bytes}"
+                )
             if tile_bytes > at_once * MAX_COPIES:
                 return f"{tile_bytes // at_once} copies of {name} for each thread and tile"
         return None
@@ -194,12 +239,14 @@ def registers(problem: GemmProblem, target: Target) -> Constraint:
         mechanism: str,
         copy_bytes: int,
     ) -> str | None:
-        count = _threads(tile_m, tile_n, warp_m, warp_n)
-        copied = (tile_m + tile_n) * tile_k * problem.element_bytes // count
+        copying = _copying(mechanism, (tile_m, tile_n), (warp_m, warp_n))
+        copied = (tile_m + tile_n) * tile_k * problem.element_bytes // copying
         need = estimated_registers(
             problem, warp=(warp_m, warp_n), mechanism=mechanism, copied=copied, piece=copy_bytes
         )
-        most = min(MAX_REGISTERS, target.registers_per_sm // count)
+        count = _multiplying(tile_m, tile_n, warp_m, warp_n) + TRAITS[mechanism].producers
+        each = target.registers_per_sm // count
+        most = min(MAX_REGISTERS, each - each % REGISTER_GRAIN)
         if need > most:
             return f"{count} threads have {most} registers each and need about {need}"
         return None
@@ -213,5 +260,14 @@ def widest_copy_bytes(problem: GemmProblem) -> int:
     return next(size for size in reversed(COPY_SIZES) if all(row % size == 0 for row in rows))
 
 
-def _threads(tile_m: int, tile_n: int, warp_m: int, warp_n: int) -> int:
+def _every_copy(mechanism: str, barriers: int) -> bool:
+    """Return whether this is where the ways to copy are compared: one form of a ring is enough."""
+    return TRAITS[mechanism].every_copy and barriers != 1
+
+
+def _multiplying(tile_m: int, tile_n: int, warp_m: int, warp_n: int) -> int:
     return tile_m // warp_m * (tile_n // warp_n) * WARP_LANES
+
+
+def _copying(mechanism: str, tile: tuple[int, int], warp: tuple[int, int]) -> int:
+    return TRAITS[mechanism].producers or _multiplying(*tile, *warp)

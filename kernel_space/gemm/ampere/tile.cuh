@@ -17,7 +17,8 @@ struct Choose<false, Yes, No> {
 constexpr bool TENSOR_CORES = config::DTYPE != Dtype::fp32;
 constexpr int WARPS_M = config::TILE_M / config::WARP_M;
 constexpr int WARPS_N = config::TILE_N / config::WARP_N;
-constexpr int THREADS = WARPS_M * WARPS_N * 32;
+constexpr int CONSUMERS = WARPS_M * WARPS_N * 32;  // threads that multiply; they come first
+constexpr int THREADS = CONSUMERS + config::PRODUCERS;
 
 // 16-bit elements are moved as raw bits; only tensor cores look inside them.
 using Element = Choose<TENSOR_CORES, u16, float>::type;

@@ -20,6 +20,7 @@ def default() -> Config:
             "operands": "given",
             "split_k": 1,
             "l2_promotion": 256,
+            "repack": "none",
             "raster": "along_m",
             "raster_group": 1,
         }

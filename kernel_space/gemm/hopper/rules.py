@@ -26,6 +26,7 @@ FIXED: dict[str, Value] = {  # what tensor copies and warp-group products leave 
     "tile_k": TILE_K,
     "copy_bytes": PITCH_BYTES,
     "cache": "bypass",
+    "barriers": 0,
 }
 
 
