@@ -1,0 +1,65 @@
+"""How long the multiprocessors take with tensor copies and warp-group products.
+
+One block lives on each multiprocessor and takes tile after tile. A step through K takes as long
+as the scarcest of products, shared memory, the way from L2 and the wait for a tile that
+``stages`` of them hide. The result of a tile leaves under the next one's products, or not, by
+mechanism; that of the last tile never does.
+
+"Fitted" says: to the 3,152 ok trials of these mechanisms in the H200 recording, by least squares
+of the logarithm of recorded over predicted time, fast configs weighted most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from autotune.records import Target
+from kernel_space.gemm.hopper.plan import GROUP_ROWS, TILE_K
+from kernel_space.gemm.problem import GemmProblem
+from kernel_space.gemm.waves import EPILOGUE_BYTES_PER_CLK, Waves
+from kernel_space.rates import L2_BYTES_PER_CLK, SHARED_BYTES_PER_CLK, Rates, together
+
+LATENCY_CLK = 2400  # from a tensor copy to its barrier, while others copy; fitted
+TILE_CLK = 600  # to begin a tile; fitted
+CLUSTER_FACTOR = 1.25  # of a step, for blocks that wait for each other; fitted
+PART_CLK = 3600  # for each of the blocks that share a tile's sums; fitted
+PARTIAL_BYTES_PER_CLK = 24  # of partial sums, between multiprocessors; fitted
+WAIT_CLK = {"tma": 340, "ws_basic": 70, "ws_cooperative": 70, "ws_pingpong": 0}  # a step; fitted
+EXPOSED = {"tma": 1.0, "ws_basic": 0.4, "ws_cooperative": 0.3, "ws_pingpong": 0.0}
+# of the way out of a tile that another follows; fitted
+
+
+def waves(problem: GemmProblem, knobs: Mapping[str, Any], target: Target, rates: Rates) -> Waves:
+    """Return what the multiprocessors make of a config's ``knobs``."""
+    tile_m, tile_n, parts = knobs["tile_m"], knobs["tile_n"], knobs["split_k"]
+    cluster_m, cluster_n = knobs["cluster_m"], knobs["cluster_n"]
+    swapped = knobs["operands"] == "swapped"
+    rows, columns = (problem.n, problem.m) if swapped else (problem.m, problem.n)
+    size = cluster_m * cluster_n * parts
+    clusters = -(-rows // (tile_m * cluster_m)) * -(-columns // (tile_n * cluster_n))
+    room = max(1, target.sm_count // size)
+    at_once, turns = min(clusters, room), -(-clusters // room)
+    steps = -(-problem.k // (TILE_K * parts))
+    step_clk = _step_clk(problem, knobs, rates, share=at_once * size / target.sm_count)
+    store_clk = tile_m * tile_n * problem.element_bytes / EPILOGUE_BYTES_PER_CLK
+    clk = turns * (steps * step_clk + TILE_CLK)
+    clk += store_clk * (1 + (turns - 1) * EXPOSED[knobs["mechanism"]])
+    if parts > 1:
+        clk += PART_CLK * parts + tile_m * tile_n * 4 / PARTIAL_BYTES_PER_CLK
+    tile = (tile_n, tile_m) if swapped else (tile_m, tile_n)
+    return Waves(clk, *tile, at_once * cluster_m * cluster_n)
+
+
+def _step_clk(
+    problem: GemmProblem, knobs: Mapping[str, Any], rates: Rates, *, share: float
+) -> float:
+    tile_m, tile_n, mechanism = knobs["tile_m"], knobs["tile_n"], knobs["mechanism"]
+    cluster_m, cluster_n = knobs["cluster_m"], knobs["cluster_n"]
+    line_bytes = TILE_K * problem.element_bytes
+    multiply = 2 * tile_m * tile_n * TILE_K / rates.wgmma_flop_per_clk
+    read = (tile_m + tile_m / GROUP_ROWS * tile_n) * line_bytes / SHARED_BYTES_PER_CLK
+    fill = share * (tile_m / cluster_n + tile_n / cluster_m) * line_bytes / L2_BYTES_PER_CLK
+    own = max(multiply, read) + WAIT_CLK[mechanism]
+    step = together(own, fill, (own + LATENCY_CLK) / knobs["stages"])
+    return step * CLUSTER_FACTOR if cluster_m * cluster_n > 1 else step

@@ -1,0 +1,36 @@
+"""How long a config takes, predicted from the problem and the device, before anything is built.
+
+The prediction joins three demands that overlap: what the multiprocessors need, wave by wave
+(``ampere/prior.py``, ``hopper/prior.py``), what device memory needs, and what the power limit
+allows. It is there to rank configs: a search may try the promising ones first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autotune.records import Config, Target
+from kernel_space.gemm.ampere import prior as ampere
+from kernel_space.gemm.hopper import prior as hopper
+from kernel_space.gemm.hopper.plan import MECHANISMS
+from kernel_space.gemm.problem import GemmProblem
+from kernel_space.gemm.waves import memory_bytes
+from kernel_space.rates import LAUNCH_CLK, rates_of, together
+
+SUSTAINED = 0.74  # of the highest clock's FLOP/s: cuBLAS on an H200, 790 of 1070 TFLOP/s
+
+
+def estimate(problem: GemmProblem, config: Config, target: Target) -> float | None:
+    """Return the predicted time in ns, or None where the device's rates are not known."""
+    rates = rates_of(target)
+    knobs: dict[str, Any] = config.as_dict()
+    on_hopper = knobs["mechanism"] in MECHANISMS
+    if rates is None or (on_hopper and not rates.wgmma_flop_per_clk):
+        return None
+    waves = (hopper if on_hopper else ampere).waves(problem, knobs, target, rates)
+    raster = {"along_m": knobs["raster"] == "along_m", "group": knobs["raster_group"]}
+    moved = memory_bytes(problem, waves, target.l2_bytes, **raster)
+    flop_per_clk = SUSTAINED * target.sm_count * rates.tensor_flop_per_clk
+    power = 2 * problem.m * problem.n * problem.k / flop_per_clk
+    clk = together(waves.clk, moved / rates.memory_bytes_per_clk, power)
+    return (clk + LAUNCH_CLK) / rates.clock_ghz
