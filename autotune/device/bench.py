@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from autotune.device.backend import Backend, Program, Verdict
+from autotune.device.backend import Backend, Verdict
 from autotune.device.messages import Identify, Job, Measure, Refused, Reply
+from autotune.device.scratch import Scratched
 from autotune.errors import AutotuneError
 from autotune.records import (
     DeviceIdentity,
@@ -129,7 +130,7 @@ class _Bench:
         if launch.empty:
             return Outcome(status=Status.BAD_MEASUREMENT, message="an empty grid: nothing to time")
         program = self._program(setup, request, launch)
-        failure = setup.verifier.check(program.run)
+        failure = setup.verifier.check(program.run) or program.overrun()
         if failure is not None:
             return Outcome.of(failure)
         timing = self._time(setup, program)
@@ -145,20 +146,21 @@ class _Bench:
         )
         return Outcome(status=Status.OK, measurement=measurement)
 
-    def _program(self, setup: _Setup, request: Measure, launch: Launch) -> Program:
-        kernel = setup.kernel
+    def _program(self, setup: _Setup, request: Measure, launch: Launch) -> Scratched:
+        backend, kernel = self._backend, setup.kernel
         if not isinstance(kernel, LibraryKernel):
-            return self._backend.program(request.binary, launch)
-        return self._backend.call(kernel.routine(setup.problem, request.config, setup.job.target))
+            return Scratched(backend.program(request.binary, launch), launch, backend.xp)
+        routine = kernel.routine(setup.problem, request.config, setup.job.target)
+        return Scratched(backend.call(routine), launch, backend.xp)
 
-    def _time(self, setup: _Setup, program: Program) -> Timing | Failure:
+    def _time(self, setup: _Setup, program: Scratched) -> Timing | Failure:
         first = setup.sets[0]
         setup.verifier.poison(first)
         stopwatch = program.stopwatch(setup.sets)
         timing = time_launches(stopwatch, setup.job.policy, sets=len(setup.sets))
         if isinstance(timing, Failure):
             return timing
-        failure = setup.verifier.confirm(program.run, first)
+        failure = setup.verifier.confirm(program.run, first) or program.overrun()
         if failure is not None:
             setup.discard_sets()
         return failure or timing

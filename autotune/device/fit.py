@@ -11,7 +11,18 @@ REGISTER_UNIT = 256  # a warp's registers are handed out in these
 
 
 def misfit(resources: Resources, launch: Launch, target: Target) -> str | None:
-    """Return why a kernel cannot run on ``target``, in words, or None."""
+    """Return why a kernel, or one that runs before it, cannot run on ``target``, or None.
+
+    Of another entry's registers the binary tells nothing: the driver has the last word.
+    """
+    for step in launch.steps:
+        reason = _misfit(Resources() if step.entry else resources, step, target)
+        if reason is not None:
+            return f"{step.entry}: {reason}" if step.entry else reason
+    return None
+
+
+def _misfit(resources: Resources, launch: Launch, target: Target) -> str | None:
     threads = math.prod(launch.block)
     shared = resources.static_shared_bytes + launch.shared_bytes
     registers = _registers(resources.registers, threads)

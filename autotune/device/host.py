@@ -35,6 +35,8 @@ _SCALARS: dict[str, Any] = {
     "int64": ctypes.c_int64,
     "fp32": ctypes.c_float,
 }
+_Function = Callable[..., None]
+_Call = tuple[_Function, list[Any]]
 _L2 = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
 _CPU_INFO = Path("/proc/cpuinfo")
 _USUAL_L2_BYTES = 1 << 20
@@ -49,21 +51,23 @@ class HostBackend:
         self.identity = host_identity()
 
     def program(self, binary: Binary, launch: Launch) -> Program:
-        """Load the library and find its entry.
+        """Load the library and find its entries.
 
         Raises:
-            InvalidInput: It cannot be loaded, or has no such entry.
+            InvalidInput: It cannot be loaded, or lacks an entry.
         """
         try:
-            function = ctypes.CDLL(binary.path)[binary.entry]
+            library = ctypes.CDLL(binary.path)
+            functions = [library[step.entry or binary.entry] for step in launch.steps]
         except (OSError, AttributeError) as error:
             raise InvalidInput(str(error)) from error
-        function.restype = None
-        return _HostProgram(function, partial(_packed_all, launch))
+        for function in functions:
+            function.restype = None
+        return _HostProgram(partial(_calls, list(zip(functions, launch.steps, strict=True))))
 
     def call(self, routine: Routine) -> Program:
         """Return a library's routine, which runs on this processor and so waits by itself."""
-        return _HostProgram(routine.start, lambda arrays: [_pointers(arrays), 0])
+        return _HostProgram(lambda arrays: [(routine.start, [_pointers(arrays), 0])])
 
     def telemetry(self) -> Telemetry:
         """Return nothing: a host has no one clock that a candidate runs at."""
@@ -81,23 +85,28 @@ class HostBackend:
 
 
 class _HostProgram:
-    def __init__(self, function: Callable[..., None], pack: Callable[[Arrays], list[Any]]) -> None:
-        self._function = function
-        self._pack = pack
+    """What is called, one after the other, on arrays by operand name."""
+
+    def __init__(self, calls: Callable[[Arrays], list[_Call]]) -> None:
+        self._calls = calls
 
     def run(self, arrays: Arrays) -> None:
-        self._function(*self._pack(arrays))
+        for function, arguments in self._calls(arrays):
+            function(*arguments)
 
     def stopwatch(self, sets: Sequence[Arrays]) -> Stopwatch:
-        return _HostStopwatch(self._function, [self._pack(arrays) for arrays in sets])
+        return _HostStopwatch([self._calls(arrays) for arrays in sets])
 
 
 def _pointers(arrays: Arrays) -> dict[str, int]:
     return {name: array.ctypes.data for name, array in arrays.items()}
 
 
-def _packed_all(launch: Launch, arrays: Arrays) -> list[Any]:
-    return [_packed(argument, arrays) for argument in launch.arguments]
+def _calls(steps: Sequence[tuple[_Function, Launch]], arrays: Arrays) -> list[_Call]:
+    return [
+        (function, [_packed(argument, arrays) for argument in step.arguments])
+        for function, step in steps
+    ]
 
 
 def _packed(argument: str | Scalar | TensorMap, arrays: Arrays) -> Any:
@@ -113,9 +122,8 @@ def _packed(argument: str | Scalar | TensorMap, arrays: Arrays) -> Any:
 
 
 class _HostStopwatch:
-    def __init__(self, function: Callable[..., None], packed: Sequence[list[Any]]) -> None:
-        self._function = function
-        self._turn = itertools.cycle(packed)
+    def __init__(self, turns: Sequence[list[_Call]]) -> None:
+        self._turn = itertools.cycle(turns)
         self._launches = 1
 
     def load(self, plan: Plan) -> None:
@@ -125,11 +133,11 @@ class _HostStopwatch:
         return [self._one_sample_ns() for _ in range(count)]
 
     def _one_sample_ns(self) -> float:
-        function = self._function
-        arguments = list(itertools.islice(self._turn, self._launches))
+        turns = itertools.islice(self._turn, self._launches)
+        calls = [call for turn in turns for call in turn]
         began = time.perf_counter_ns()
-        for each in arguments:
-            function(*each)
+        for function, arguments in calls:
+            function(*arguments)
         return float(time.perf_counter_ns() - began)
 
 

@@ -1,4 +1,4 @@
-"""Read what ``--ptxas-options=-v`` says of one kernel."""
+"""Read what ``--ptxas-options=-v`` says of a unit's kernels."""
 
 from __future__ import annotations
 
@@ -32,19 +32,17 @@ def entries(log: str) -> frozenset[str]:
 
 
 def read_resources(log: str, entry: str) -> Resources:
-    """Return what ``entry`` takes, with the warnings for the whole unit.
+    """Return what ``entry`` takes, with the spills and the warnings of the whole unit.
 
-    Spills of functions that were not inlined count too: ptxas lists them as sections of their
-    own, and the kernel pays for them when it calls.
+    Other kernels of the unit may run before ``entry``, and functions that were not inlined have
+    sections of their own: whatever spills, a launch pays for it.
     """
-    kernels = entries(log)
     registers = spilled = shared = 0
     for section, line in _sectioned(log):
         if section == entry:
             registers = max(registers, _sum(_REGISTERS.search(line)))
             shared = max(shared, _sum(_SHARED.search(line)))
-        if section == entry or section not in kernels:
-            spilled += _sum(_SPILLS.search(line))
+        spilled += _sum(_SPILLS.search(line))
     return Resources(
         registers=registers,
         spill_bytes=spilled,

@@ -10,7 +10,7 @@ from autotune.toolchain.compiler import Compiler
 from autotune.toolchain.headers import header_digests
 from autotune.toolchain.sources import scan
 
-KEY_VERSION = 1  # raise it when the same recipe would give another image or other resources
+KEY_VERSION = 2  # raise it when the same recipe would give another image or other resources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

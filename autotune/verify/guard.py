@@ -1,4 +1,4 @@
-"""An output buffer that shows what was not written, and what was written beside it."""
+"""A buffer that shows what was not written, and what was written beside it."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ INT_BYTE = 0xA5  # far outside what the integer inputs can give
 
 
 def poison(array: Any, operand: Operand) -> None:
-    """Fill an output with NaN, or with integers that no right candidate writes."""
+    """Fill an array with NaN, or with integers that no right candidate writes."""
     byte = NAN_BYTE if is_float(operand.dtype) else INT_BYTE
     array.reshape(-1).view(np.uint8)[...] = byte
 
 
-class GuardedOutput:
-    """One output between two bands that no kernel may touch.
+class Guarded:
+    """One output or scratch array between two bands that no kernel may touch.
 
     Args:
-        operand: The output.
+        operand: What it is.
         xp: numpy or cupy.
 
     Attributes:
-        array: The output, as it is stored.
+        array: The array, as it is stored.
     """
 
     def __init__(self, operand: Operand, xp: Any) -> None:
@@ -43,19 +43,20 @@ class GuardedOutput:
         self.array = self._raw[GUARD_BYTES : self._end].view(dtype).reshape(operand.shape)
 
     def poison(self) -> None:
-        """Fill the output with NaN and both bands with their pattern."""
+        """Fill the array with NaN and both bands with their pattern."""
         self._raw[:GUARD_BYTES] = GUARD_BYTE
         poison(self.array, self._operand)
         self._raw[self._end :] = GUARD_BYTE
 
     def overrun(self) -> str | None:
-        """Return what was written outside the output, in words, or None."""
+        """Return what was written outside the array, in words, or None."""
+        kind = "output" if self._operand.output else "scratch"
         before = self._raw[:GUARD_BYTES][::-1] != GUARD_BYTE
         after = self._raw[self._end :] != GUARD_BYTE
         for band, where in ((before, "before"), (after, "past the end of")):
             if self._xp.any(band):
                 count, near = int(band.sum()), int(self._xp.argmax(band)) + 1
-                return f"wrote {count} bytes {where} output {self._operand.name}, {near} from it"
+                return f"wrote {count} bytes {where} {kind} {self._operand.name}, {near} from it"
         return None
 
     def overrun_by_hand(self) -> None:

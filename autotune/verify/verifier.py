@@ -11,7 +11,7 @@ from autotune.records import Failure, Kernel, Policy, Problem, Status
 from autotune.verify.case import Arrays, Case, draw_cases
 from autotune.verify.compare import differing_elements, wrong_elements
 from autotune.verify.dtypes import encode
-from autotune.verify.guard import GuardedOutput, poison
+from autotune.verify.guard import Guarded, poison
 
 
 class Verifier:
@@ -33,7 +33,7 @@ class Verifier:
         self._policy = policy
         self._cases = draw_cases(kernel, problem, policy, xp)
         self._operands = [op for op in kernel.operands(problem) if op.output]
-        self._outputs = {op.name: GuardedOutput(op, xp) for op in self._operands}
+        self._outputs = {op.name: Guarded(op, xp) for op in self._operands}
         if policy.verify:
             self._rehearse(kernel, problem)
 

@@ -17,11 +17,14 @@ def log(name):
     return (LOGS / f"{name}.txt").read_text()
 
 
-def test_each_kernel_of_a_unit_has_its_own_figures():
+def test_each_kernel_has_its_own_registers_and_what_spills_counts_for_the_unit():
     text = log("spills_two_kernels")
     assert entries(text) == {"k", "tiny"}
-    assert read_resources(text, "k") == Resources(registers=64, spill_bytes=1544 + 1612)
-    assert read_resources(text, "tiny") == Resources(registers=10, static_shared_bytes=1024)
+    spilled = 1544 + 1612
+    assert read_resources(text, "k") == Resources(registers=64, spill_bytes=spilled)
+    assert read_resources(text, "tiny") == Resources(
+        registers=10, static_shared_bytes=1024, spill_bytes=spilled
+    )
 
 
 def test_a_called_function_spills_on_its_kernels_account():
