@@ -264,6 +264,15 @@ class Kernel(ABC):
     def cost(self, problem: Any) -> Cost:
         """Return the least FLOP and bytes that ``problem`` needs."""
 
+    def estimate(self, problem: Any, config: Config, target: Target) -> float | None:
+        """Predict the time of ``config`` on ``target`` in ns, or return None without a model.
+
+        Nothing is built or measured. A search may try first what promises to be fast, so what
+        counts is the order of the predictions; it asks for those of every valid config.
+        """
+        del problem, config, target
+        return None
+
     def conditions(self, problem: Any, config: Config) -> tuple[Condition, ...]:
         """Return when ``config`` may also serve other problems (none: any problem)."""
         del problem, config

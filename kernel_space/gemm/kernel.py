@@ -18,7 +18,7 @@ from autotune.records import (
     Tolerance,
 )
 from autotune.space import Space
-from kernel_space.gemm import accuracy, ampere, hopper
+from kernel_space.gemm import accuracy, ampere, hopper, prior
 from kernel_space.gemm.ampere import AmperePlan
 from kernel_space.gemm.hopper import HopperPlan
 from kernel_space.gemm.problem import GemmProblem
@@ -84,6 +84,10 @@ class Gemm(Kernel):
         family = hopper if _is_hopper(config) else ampere
         found: tuple[Condition, ...] = family.conditions(problem, config)
         return found
+
+    def estimate(self, problem: GemmProblem, config: Config, target: Target) -> float | None:
+        """Predict the time in ns from waves, bandwidths and the mechanism."""
+        return prior.estimate(problem, config, target)
 
     def shown(self, config: Config) -> tuple[str, ...]:
         """Return the mechanism, what it leaves a choice in, and what is switched on."""

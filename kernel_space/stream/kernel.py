@@ -17,6 +17,7 @@ from autotune.records import (
     Tolerance,
 )
 from autotune.space import Space
+from kernel_space.stream import prior
 from kernel_space.stream.plan import StreamPlan
 from kernel_space.stream.problem import StreamProblem
 from kernel_space.stream.space import FIXED, stream_space
@@ -89,6 +90,10 @@ class Stream(Kernel):
     def cost(self, problem: StreamProblem) -> Cost:
         """Return each array once through memory."""
         return Cost(flop=problem.flop, bytes=problem.moved_bytes)
+
+    def estimate(self, problem: StreamProblem, config: Config, target: Target) -> float | None:
+        """Predict the time in ns from waves, bandwidths and the mechanism."""
+        return prior.estimate(problem, config, target)
 
     def shown(self, config: Config) -> tuple[str, ...]:
         """Return the mechanism, then what it leaves a choice in."""
