@@ -91,7 +91,7 @@ class Gemm(Kernel):
 
     def shown(self, config: Config) -> tuple[str, ...]:
         """Return the mechanism, what it leaves a choice in, and what is switched on."""
-        idle = {"barriers": 0, **ampere.FIXED, **(hopper.FIXED if _is_hopper(config) else {})}
+        idle = {"barriers": 0, **ampere.FIXED, **(hopper.IDLE if _is_hopper(config) else {})}
         rest = (name for name in config if config[name] != idle.get(name))
         return ("mechanism", *(name for name in rest if name != "mechanism"))
 

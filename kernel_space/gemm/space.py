@@ -90,6 +90,18 @@ def _hopper_parameters() -> tuple[Parameter, ...]:
         Parameter("split_k", (1, 2, 4, 8), about="blocks that share the sums of a tile"),
         Parameter("l2_promotion", (0, 128, 256), about="bytes that a miss brings into L2"),
         Parameter(
+            "keep",
+            ("neither", "a", "b"),
+            ordered=False,
+            about="the operand that L2 holds on to while the other one streams past",
+        ),
+        Parameter(
+            "epilogue",
+            ("direct", "staged"),
+            ordered=False,
+            about="whether sums reach C straight from registers or through shared memory",
+        ),
+        Parameter(
             "repack",
             ("none",),
             ordered=False,

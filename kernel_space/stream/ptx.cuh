@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ptx/bulk.cuh"
+#include "ptx/cache_policy.cuh"
 #include "ptx/cp_async.cuh"
 #include "ptx/mbarrier.cuh"
 #include "vocabulary.cuh"
@@ -13,17 +14,6 @@ struct Piece {
 };
 
 // --- global memory: nothing is used twice, so nothing is left in L1 --------------------------
-
-// What L2 shall do with the lines of a stream.
-template <Eviction EVICTION>
-__device__ __forceinline__ u64 cache_policy() {
-    u64 policy;
-    if constexpr (EVICTION == Eviction::first)
-        asm volatile("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
-    else
-        asm volatile("createpolicy.fractional.L2::evict_normal.b64 %0;" : "=l"(policy));
-    return policy;
-}
 
 template <int BYTES>
 __device__ __forceinline__ Piece<BYTES> load_global(const void* address, u64 policy) {

@@ -1,7 +1,7 @@
 // The words that the generated config.h and the kernel share.
 #pragma once
 
-#include "ptx/types.cuh"
+#include "ptx/cache_policy.cuh"
 
 enum class Dtype { bf16, fp32 };
 
@@ -22,9 +22,6 @@ enum class Mechanism {
 
 // Who reads what a thread has copied: itself alone, or any thread of the block.
 enum class Readers { own, any };
-
-// What the L2 cache lets go first.
-enum class Eviction { normal, first };
 
 // How results leave: from registers, or from shared memory by the copy engine.
 enum class Store { registers, bulk };

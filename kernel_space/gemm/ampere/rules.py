@@ -19,6 +19,8 @@ FIXED: dict[str, Value] = {  # knobs of tensor copies, switched off: these mecha
     "operands": "given",
     "split_k": 1,
     "l2_promotion": 0,
+    "keep": "neither",
+    "epilogue": "direct",
     "repack": "none",
 }
 BLOCK_TILES = (32, 64, 128, 256)

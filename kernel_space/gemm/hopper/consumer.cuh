@@ -64,11 +64,10 @@ struct Consumer {
     // Tells every block that writes into this stage that it is free: one thread for each.
     __device__ __forceinline__ void release(int stage) const {
         const u32 empty = shared.empty + 8 * stage;
-        if constexpr (config::CLUSTER_M * config::CLUSTER_N > 1) {
+        if constexpr (TEAM > 1) {
             const bool shares = thread % config::CLUSTER_M == schedule.rank_m() ||
                                 thread / config::CLUSTER_M == schedule.rank_n();
-            if (thread < config::CLUSTER_M * config::CLUSTER_N && shares)
-                barrier_arrive_at(empty, thread);
+            if (thread < TEAM && shares) barrier_arrive_at(empty, schedule.in_team(thread));
         } else if (thread == 0) {
             barrier_arrive(empty);
         }

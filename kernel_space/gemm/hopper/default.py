@@ -20,6 +20,8 @@ def default() -> Config:
             "operands": "given",
             "split_k": 1,
             "l2_promotion": 256,
+            "keep": "neither",
+            "epilogue": "staged",
             "repack": "none",
             "raster": "along_m",
             "raster_group": 1,

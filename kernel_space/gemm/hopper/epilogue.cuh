@@ -24,6 +24,9 @@ __device__ __forceinline__ void store_matrices(u32 address, const float* sum) {
 }
 
 struct Epilogue {
+    static_assert(config::STORES != Stores::direct || !config::SWAPPED || config::SPLIT_K > 1,
+                  "of a transposed tile no thread holds two neighbours");
+
     const TensorMap& c_map;
     u16* c;
     int rows, cols;  // of C
@@ -35,6 +38,15 @@ struct Epilogue {
                                           int first_row) {
         const int row = config::SWAPPED ? place.col : place.row + first_row;
         const int col = config::SWAPPED ? place.row + first_row : place.col;
+        if constexpr (config::STORES == Stores::direct)
+            store_directly(accumulators, row, col);
+        else
+            store_panels(accumulators, row, col);
+    }
+
+   private:
+    __device__ __forceinline__ void store_panels(const Accumulators& accumulators, int row,
+                                                 int col) {
 #pragma unroll
         for (int panel = 0; panel < PANELS; ++panel) {
             const u32 at = shared.panels +
@@ -49,7 +61,33 @@ struct Epilogue {
         }
     }
 
-   private:
+    // Two neighbouring elements at a time, as wgmma leaves them: no barrier, but short stores.
+    __device__ __forceinline__ void store_directly(const Accumulators& accumulators, int row,
+                                                   int col) const {
+        const int warp = thread / 32, lane = thread % 32;
+#pragma unroll
+        for (int block = 0; block < BLOCKS; ++block)
+#pragma unroll
+            for (int i = 0; i < config::TILE_N / 2; i += 2) {
+                const float(&sum)[config::TILE_N / 2] = accumulators.sum[block];
+                const int down = block * 64 + warp * 16 + lane / 4 + i / 2 % 2 * 8;
+                const int across = i / 4 * 8 + lane % 4 * 2;
+                store_pair(row + down, col + across, rounded_pair(sum[i], sum[i + 1]));
+            }
+    }
+
+    // Stores what of two neighbours lies in C.
+    __device__ void store_pair(int row, int col, u32 pair) const {
+        if (row >= rows || col >= cols) return;
+        u16* to = c + static_cast<long long>(row) * cols + col;
+        if (cols % 2 == 0) {
+            *reinterpret_cast<u32*>(to) = pair;
+        } else {
+            to[0] = static_cast<u16>(pair);
+            if (col + 1 < cols) to[1] = static_cast<u16>(pair >> 16);
+        }
+    }
+
     __device__ __forceinline__ void stage(const Accumulators& accumulators, int panel,
                                           u32 at) const {
         const int warp = thread / 32, lane = thread % 32;
@@ -72,7 +110,7 @@ struct Epilogue {
     }
 
     __device__ __forceinline__ void send(u32 at, int row, int col) const {
-        if constexpr (config::STORE_BY_TMA) {
+        if constexpr (config::STORES == Stores::tensor) {
             if (thread != 0) return;
             if (row < rows && col < cols) store_box(c_map, at, col, row);
             bulk_store_commit();
@@ -84,18 +122,9 @@ struct Epilogue {
     // Rows of C that are no multiple of 16 bytes: two elements a thread, a row at a time.
     __device__ void copy_out(u32 at, int row, int col) const {
         constexpr int LANES = PANEL_COLS / 2, LINES = GROUP_THREADS / LANES;
-        const int x = col + thread % LANES * 2;
         for (int line = thread / LANES; line < PANEL_ROWS; line += LINES) {
             const u32 from = at + panel_offset(line, thread % LANES / 4) + thread % 4 * 4;
-            const u32 pair = load_shared(from);
-            if (row + line >= rows || x >= cols) continue;
-            u16* to = c + static_cast<long long>(row + line) * cols + x;
-            if (cols % 2 == 0) {
-                *reinterpret_cast<u32*>(to) = pair;
-            } else {
-                to[0] = static_cast<u16>(pair);
-                if (x + 1 < cols) to[1] = static_cast<u16>(pair >> 16);
-            }
+            store_pair(row + line, col + thread % LANES * 2, load_shared(from));
         }
     }
 };
@@ -124,19 +153,20 @@ struct Reduction {
             }
     }
 
-    __device__ void add(const Place& place, int rank, int thread) const {
+    __device__ void add(const Place& place, const Schedule& schedule, int thread) const {
         constexpr int QUADS = C_ROWS * C_COLS / 4;
         const int top = config::SWAPPED ? place.col : place.row;
         const int left = config::SWAPPED ? place.row : place.col;
-        const int end = QUADS * (rank + 1) / config::SPLIT_K;
-        for (int quad = QUADS * rank / config::SPLIT_K + thread; quad < end;
+        const int end = QUADS * (schedule.part + 1) / config::SPLIT_K;
+        for (int quad = QUADS * schedule.part / config::SPLIT_K + thread; quad < end;
              quad += config::CONSUMERS * GROUP_THREADS) {
             const int row = quad / (C_COLS / 4), col = quad % (C_COLS / 4) * 4;
             if (top + row >= rows || left + col >= cols) continue;
             float4 sum = {0, 0, 0, 0};
 #pragma unroll
             for (int peer = 0; peer < config::SPLIT_K; ++peer) {  // in order: always the same bits
-                const float4 part = load_remote(shared.stages + (row * PITCH + col) * 4, peer);
+                const float4 part = load_remote(shared.stages + (row * PITCH + col) * 4,
+                                                schedule.in_part(peer));
                 sum = {sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w};
             }
             put(top + row, left + col, sum);

@@ -5,6 +5,9 @@
 #pragma once
 
 #include "epilogue.cuh"
+#ifdef REPACK
+#include "pack.cuh"
+#endif
 
 // Registers of a thread once the roles are known: what the producer gives up, consumers take.
 constexpr int PRODUCER_REGISTERS = config::CONSUMERS == 3 ? 32 : CLUSTER > 1 ? 40 : 24;
@@ -75,7 +78,7 @@ __device__ __forceinline__ void consume_part(const Consumer& consumer, const Red
     group_sync(1, config::CONSUMERS * GROUP_THREADS);  // nobody multiplies from the stages now
     reduction.leave(accumulators, consumer.first_row(), consumer.thread);
     cluster_sync();  // every part is there
-    reduction.add(schedule.at(schedule.first), schedule.rank, thread);
+    reduction.add(schedule.at(schedule.first), schedule, thread);
 }
 
 // Works without roles: asks for STAGES tiles ahead, then waits, multiplies, waits again and asks
@@ -84,6 +87,7 @@ __device__ __forceinline__ void alternate(const Producer& producer, const Consum
                                           Epilogue epilogue) {
     const Schedule& schedule = consumer.schedule;
     const bool asks = threadIdx.x == 0;
+    if (asks) wait_for_launch_before();
     Ring ring;
     for (int i = schedule.first; i < schedule.tiles; i += schedule.step) {
         const Place place = schedule.at(i);
@@ -121,6 +125,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) IN_CLUSTERS
          int raster_along_m, int raster_group) {
     extern __shared__ unsigned char raw[];
     const Shared shared(raw);
+    if (threadIdx.x == 0) {
+        prefetch_map(a_map);
+        prefetch_map(b_map);
+        if constexpr (config::STORES == Stores::tensor) prefetch_map(c_map);
+    }
     start_barriers(shared);
 
     // With SWAPPED operands A is what the caller calls B: its rows run along C's columns.
@@ -133,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) IN_CLUSTERS
     if constexpr (!SPECIALIZED) {
         alternate(producer, Consumer{shared, schedule, group, thread},
                   Epilogue{c_map, c, m, n, shared, group, thread});
-        if (thread == 0) bulk_store_wait();
+        if (thread == 0) bulk_store_wait_read<0>();
     } else if (group == 0) {
         keep_registers<PRODUCER_REGISTERS>();
         if (thread == 0) producer.fill();
@@ -148,7 +157,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) IN_CLUSTERS
             consume_part(consumer, Reduction{c, m, n, shared});
         } else {
             consume(consumer, Epilogue{c_map, c, m, n, shared, group - 1, thread});
-            if (thread == 0) bulk_store_wait();
+            if (thread == 0) bulk_store_wait_read<0>();
         }
     }
     if constexpr (CLUSTER > 1) {

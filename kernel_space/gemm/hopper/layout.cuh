@@ -13,7 +13,10 @@ constexpr bool PINGPONG = config::ROLES == Roles::pingpong;
 constexpr int GROUP_THREADS = 128;
 constexpr int GROUPS = config::CONSUMERS + (SPECIALIZED ? 1 : 0);
 constexpr int THREADS = GROUPS * GROUP_THREADS;
-constexpr int CLUSTER = config::CLUSTER_M * config::CLUSTER_N * config::SPLIT_K;
+
+// A cluster: SPLIT_K teams, one for each part of K, of blocks that share operands.
+constexpr int TEAM = config::CLUSTER_M * config::CLUSTER_N;
+constexpr int CLUSTER = TEAM * config::SPLIT_K;
 
 // Rows of the tile that one consumer accumulates, in blocks of the 64 that one wgmma takes.
 constexpr int ROWS = PINGPONG ? config::TILE_M : config::TILE_M / config::CONSUMERS;
@@ -55,8 +58,9 @@ constexpr int PANEL_COLS = config::SWAPPED ? 64 : widest_panel(config::TILE_N);
 constexpr int PANEL_ROWS = config::SWAPPED ? config::TILE_N : ROWS;
 constexpr int PANELS = config::SWAPPED ? BLOCKS : config::TILE_N / PANEL_COLS;
 constexpr u32 PANEL_BYTES = PANEL_ROWS * PANEL_COLS * 2;
-constexpr u32 SLOTS_BYTES =
-    config::SPLIT_K > 1 ? 0 : config::CONSUMERS * config::STORE_SLOTS * PANEL_BYTES;
+constexpr u32 SLOTS_BYTES = config::STORES == Stores::direct
+                                ? 0
+                                : config::CONSUMERS * config::STORE_SLOTS * PANEL_BYTES;
 
 // Shared memory, from its first multiple of 1024 bytes: stages, panels on their way out, and
 // two barriers a stage.

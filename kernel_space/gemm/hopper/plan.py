@@ -46,6 +46,8 @@ class HopperPlan:
     split_k: int
     swapped: bool
     l2_promotion_bytes: int
+    keep: str
+    epilogue: str
     along_m: bool
     group: int
 
@@ -64,6 +66,8 @@ class HopperPlan:
             split_k=number["split_k"],
             swapped=config["operands"] == "swapped",
             l2_promotion_bytes=number["l2_promotion"],
+            keep=str(config["keep"]),
+            epilogue=str(config["epilogue"]),
             along_m=config["raster"] == "along_m",
             group=number["raster_group"],
         )
@@ -86,7 +90,8 @@ class HopperPlan:
     @property
     def shared_bytes(self) -> int:
         """Dynamic shared memory of a block, in bytes."""
-        panels = 0 if self.split_k > 1 else self.consumers * STORE_SLOTS * self._panel_bytes
+        staged = self.epilogue != "direct"
+        panels = self.consumers * STORE_SLOTS * self._panel_bytes if staged else 0
         stages = self.stages * (self.stage_bytes + BARRIER_BYTES)
         return stages + panels + ALIGNMENT_BYTES
 
@@ -148,8 +153,12 @@ class HopperPlan:
         return (n, m) if self.swapped else (m, n)
 
     @property
-    def _stores_by_tma(self) -> bool:
-        return self.problem.n * self.problem.element_bytes % PITCH_BYTES == 0
+    def _stores(self) -> str:
+        """How sums leave, in the words of the kernel; not every row can be a tensor copy's."""
+        if self.epilogue == "direct":
+            return "direct"
+        whole = self.problem.n * self.problem.element_bytes % PITCH_BYTES == 0
+        return "tensor" if whole else "rows"
 
     @property
     def _panel(self) -> tuple[int, int]:
@@ -183,7 +192,7 @@ class HopperPlan:
         )
 
     def _result_map(self, c: Operand) -> TensorMap | None:
-        if not self._stores_by_tma or self.split_k > 1:
+        if self._stores != "tensor":
             return None
         rows, columns = self._panel
         return TensorMap(
@@ -205,7 +214,8 @@ class HopperPlan:
             "bool A_K_CONTIGUOUS": self._k_contiguous(0),
             "bool B_K_CONTIGUOUS": self._k_contiguous(1),
             "bool SWAPPED": self.swapped,
-            "bool STORE_BY_TMA": self._stores_by_tma,
+            "Keep KEEP": f"Keep::{self.keep}",
+            "Stores STORES": f"Stores::{self._stores}",
             "Roles ROLES": f"Roles::{ROLES[self.mechanism]}",
         }
 

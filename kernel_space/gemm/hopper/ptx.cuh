@@ -2,6 +2,8 @@
 #pragma once
 
 #include "ptx/bulk.cuh"
+#include "ptx/cache_policy.cuh"
+#include "ptx/grid.cuh"
 #include "ptx/mbarrier.cuh"
 #include "vocabulary.cuh"
 
@@ -40,21 +42,27 @@ __device__ __forceinline__ void barrier_wait(u32 barrier, u32 parity) {
 
 // --- bulk tensor copies ---------------------------------------------------------------------
 
-__device__ __forceinline__ void load_box(u32 to, const TensorMap& map, u32 barrier, int x, int y) {
+// Brings the map itself near, so that the first copy need not wait for it.
+__device__ __forceinline__ void prefetch_map(const TensorMap& map) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+
+__device__ __forceinline__ void load_box(u32 to, const TensorMap& map, u32 barrier, int x, int y,
+                                         u64 policy) {
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-        " [%0], [%1, {%3, %4}], [%2];" ::"r"(to),
-        "l"(&map), "r"(barrier), "r"(x), "r"(y)
+        ".L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(to),
+        "l"(&map), "r"(barrier), "r"(x), "r"(y), "l"(policy)
         : "memory");
 }
 
 // The same to every block whose bit is set in `ranks`, at the same shared address in each.
 __device__ __forceinline__ void load_box_at(u32 to, const TensorMap& map, u32 barrier, int x, int y,
-                                            u16 ranks) {
+                                            u64 policy, u16 ranks) {
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-        ".multicast::cluster [%0], [%1, {%4, %5}], [%2], %3;" ::"r"(to),
-        "l"(&map), "r"(barrier), "h"(ranks), "r"(x), "r"(y)
+        ".multicast::cluster.L2::cache_hint [%0], [%1, {%4, %5}], [%2], %3, %6;" ::"r"(to),
+        "l"(&map), "r"(barrier), "h"(ranks), "r"(x), "r"(y), "l"(policy)
         : "memory");
 }
 

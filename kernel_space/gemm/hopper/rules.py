@@ -20,6 +20,8 @@ FEW_ROWS = 256  # up to which swapping the operands may fill wgmma's 64 rows bet
 STEPS_OF_A_PART = 2  # fewest steps of K that are worth a block of their own
 MOST_STAGES = 12
 STAGES_BELOW_MOST = 2  # fewer stages than this below what fits hide less
+MOST_BLOCKS_IN_A_CLUSTER = 8  # that every device can place
+FLOP_PER_BYTE = 256  # from which arithmetic takes longer than memory
 FIXED: dict[str, Value] = {  # what tensor copies and warp-group products leave no choice in
     "warp_m": 0,
     "warp_n": 0,
@@ -28,6 +30,7 @@ FIXED: dict[str, Value] = {  # what tensor copies and warp-group products leave 
     "cache": "bypass",
     "barriers": 0,
 }
+IDLE: dict[str, Value] = FIXED | {"epilogue": "staged"}  # what goes without saying
 
 
 def hopper_rules(problem: GemmProblem, target: Target) -> tuple[Constraint, ...]:
@@ -40,6 +43,8 @@ def hopper_rules(problem: GemmProblem, target: Target) -> tuple[Constraint, ...]
         cluster(problem),
         swap(problem),
         split_k(problem, target),
+        keep(problem),
+        epilogue(problem, target),
         shared_memory(problem, target),
         l2_promotion(problem),
     )
@@ -149,8 +154,9 @@ def split_k(problem: GemmProblem, target: Target) -> Constraint:
             return None
         if mechanism not in ("ws_basic", "ws_cooperative"):
             return f"{mechanism} does not split K"
-        if cluster_m * cluster_n > 1:
-            return "the parts of a split tile are a cluster already"
+        blocks = cluster_m * cluster_n * split_k
+        if blocks > MOST_BLOCKS_IN_A_CLUSTER:
+            return f"{blocks} blocks are more than the {MOST_BLOCKS_IN_A_CLUSTER} of a cluster"
         if steps < STEPS_OF_A_PART * split_k:
             return f"{steps} steps of K are too few for {split_k} blocks"
         rows, columns = (problem.n, problem.m) if operands == "swapped" else (problem.m, problem.n)
@@ -162,13 +168,57 @@ def split_k(problem: GemmProblem, target: Target) -> Constraint:
     return Constraint("split_k", broken)
 
 
+def keep(problem: GemmProblem) -> Constraint:
+    """Return the rule that L2 holds on to the smaller operand only, where memory is the limit."""
+    a, b = problem.m * problem.k, problem.k * problem.n
+    smaller = "a" if a <= b else "b"
+    moved_bytes = max(1, (a + b + problem.m * problem.n) * problem.element_bytes)
+    intensity = 2 * problem.m * problem.n * problem.k // moved_bytes
+
+    def broken(keep: str) -> str | None:
+        if keep == "neither":
+            return None
+        if intensity >= FLOP_PER_BYTE:
+            return f"at {intensity} FLOP for each byte it does not matter what L2 keeps"
+        return None if keep == smaller else f"{keep} is the larger operand: it streams past"
+
+    return Constraint("keep", broken)
+
+
+def epilogue(problem: GemmProblem, target: Target) -> Constraint:
+    """Return the rule that sums are stored directly only where nothing could hide a detour."""
+
+    def broken(  # who holds which sums, and how many tiles there are
+        tile_m: int, tile_n: int, operands: str, split_k: int, epilogue: str
+    ) -> str | None:
+        if split_k > 1:
+            return None if epilogue == "direct" else "parts are added up on their way to C"
+        if epilogue == "staged":
+            return None
+        if operands == "swapped":
+            return "a transposed tile leaves through shared memory"
+        tiles = -(-problem.m // tile_m) * -(-problem.n // tile_n)
+        if tiles > target.sm_count:
+            return f"with {tiles} tiles a store by the copy engine hides behind the next tile"
+        return None
+
+    return Constraint("epilogue", broken)
+
+
 def shared_memory(problem: GemmProblem, target: Target) -> Constraint:
     """Return the rule that the stages fit, that they are many, and that partial sums fit them."""
 
-    def broken(
-        mechanism: str, tile_m: int, tile_n: int, stages: int, operands: str, split_k: int
+    def broken(  # all that takes room
+        mechanism: str,
+        tile_m: int,
+        tile_n: int,
+        stages: int,
+        operands: str,
+        split_k: int,
+        epilogue: str,
     ) -> str | None:
-        plan = _without_stages(problem, mechanism, (tile_m, tile_n), operands, split_k)
+        tile = tile_m, tile_n
+        plan = _without_stages(problem, mechanism, tile, operands, split_k, epilogue)
         room = target.shared_bytes_per_block - plan.shared_bytes
         most = room // (plan.stage_bytes + BARRIER_BYTES)
         if stages > most:
@@ -196,7 +246,12 @@ def l2_promotion(problem: GemmProblem) -> Constraint:
 
 
 def _without_stages(
-    problem: GemmProblem, mechanism: str, tile: tuple[int, int], operands: str, split_k: int
+    problem: GemmProblem,
+    mechanism: str,
+    tile: tuple[int, int],
+    operands: str,
+    split_k: int,
+    epilogue: str,
 ) -> HopperPlan:
     return HopperPlan(
         problem=problem,
@@ -209,6 +264,8 @@ def _without_stages(
         split_k=split_k,
         swapped=operands == "swapped",
         l2_promotion_bytes=0,
+        keep="neither",
+        epilogue=epilogue,
         along_m=False,
         group=1,
     )

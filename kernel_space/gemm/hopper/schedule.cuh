@@ -19,19 +19,19 @@ struct Raster {
 struct Schedule {
     int rows, cols, tiles;
     Raster raster;
-    int k_first, k_tiles;  // this block's part of K, in tiles
-    int rank, first, step;
+    int part, k_first, k_tiles;  // this block's part of K, in tiles
+    int rank, first, step;       // rank: in the team
 
     __device__ Schedule(int m, int n, int k, const Raster& raster_, int rank_)
         : rows(cut(m, config::TILE_M * config::CLUSTER_M)),
           cols(cut(n, config::TILE_N * config::CLUSTER_N)),
           tiles(rows * cols),
           raster(raster_),
-          rank(rank_),
+          part(rank_ / TEAM),
+          rank(rank_ % TEAM),
           first(blockIdx.x / CLUSTER),
           step(gridDim.x / CLUSTER) {
         const int all = cut(k, config::TILE_K);
-        const int part = config::SPLIT_K > 1 ? rank : 0;
         k_first = all * part / config::SPLIT_K;
         k_tiles = all * (part + 1) / config::SPLIT_K - k_first;
     }
@@ -49,9 +49,13 @@ struct Schedule {
                 (col * config::CLUSTER_N + rank_n()) * config::TILE_N};
     }
 
-    // Where this block stands in its cluster: blocks of one column share B, of one row A.
-    __device__ int rank_m() const { return config::SPLIT_K > 1 ? 0 : rank % config::CLUSTER_M; }
-    __device__ int rank_n() const { return config::SPLIT_K > 1 ? 0 : rank / config::CLUSTER_M; }
+    // Where this block stands in its team: blocks of one column share B, of one row A.
+    __device__ int rank_m() const { return rank % config::CLUSTER_M; }
+    __device__ int rank_n() const { return rank / config::CLUSTER_M; }
+
+    // The rank in the cluster of a block of the same team, and of this block's like in another.
+    __device__ int in_team(int rank_) const { return part * TEAM + rank_; }
+    __device__ int in_part(int part_) const { return part_ * TEAM + rank; }
 
     __device__ static int cut(int extent, int tile) { return (extent + tile - 1) / tile; }
 };
