@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ctypes
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from autotune.device.tensor_map import encoded
 from autotune.records import Binary, Launch, Scalar, Target, TensorMap
 
-_SCALARS: dict[str, Any] = {"int32": np.int32, "int64": np.int64, "fp32": np.float32}
+_SCALARS: dict[str, Any] = {
+    "int32": ctypes.c_int32,
+    "int64": ctypes.c_int64,
+    "fp32": ctypes.c_float,
+}
 _FIRST_WITH_FEATURES = 90  # ten times the compute capability from which the "a" architectures exist
+_STREAMS_KEPT = 64
 
 
-Packed = tuple[tuple[Any, ...], ...]  # the arguments of each step
+class Arguments:
+    """The arguments of one kernel, as the driver takes them: an array of their addresses."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self._values = values  # live as long as their addresses
+        self._addresses = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
+        self.address = ctypes.addressof(self._addresses)
+
+
+Packed = tuple[Arguments, ...]  # of each step
 
 
 class LoadedKernel:
@@ -40,21 +53,49 @@ class LoadedKernel:
 
 
 class _Step:
-    """One kernel of a cubin, with how it is started."""
+    """One kernel of a cubin, with how it is started.
+
+    The driver is called without CuPy's help, which cannot let launches overlap and takes longer.
+    """
 
     def __init__(self, module: Any, entry: str, launch: Launch) -> None:
+        import cupy
+        from cuda.bindings import driver
+
+        self._driver = driver
+        self._current_stream = cupy.cuda.get_current_stream
+        self._error = cupy.cuda.driver.CUDADriverError
         self._launch = launch
         self._kernel = module.get_function(entry)
         self._kernel.compile()  # loads it now, where an error can still choose another config
         allowed = self._kernel.max_dynamic_shared_size_bytes  # of the binary, which launches share
         self._kernel.max_dynamic_shared_size_bytes = max(allowed, launch.shared_bytes)
+        self._function = driver.CUfunction(self._kernel.kernel.ptr)
+        self._on_stream: dict[int, Any] = {}
 
-    def pack(self, pointers: Mapping[str, int]) -> tuple[Any, ...]:
-        return tuple(_packed(argument, pointers) for argument in self._launch.arguments)
+    def pack(self, pointers: Mapping[str, int]) -> Arguments:
+        return Arguments([_packed(each, pointers) for each in self._launch.arguments])
 
-    def start(self, arguments: tuple[Any, ...]) -> None:
-        launch = self._launch
-        self._kernel(launch.grid, launch.block, arguments, shared_mem=launch.shared_bytes)
+    def start(self, arguments: Arguments) -> None:
+        stream = self._current_stream().ptr
+        how = self._on_stream.get(stream) or self._configured(stream)
+        (code,) = self._driver.cuLaunchKernelEx(how, self._function, arguments.address, 0)
+        if code:
+            raise self._error(int(code))
+
+    def _configured(self, stream: int) -> Any:
+        if len(self._on_stream) >= _STREAMS_KEPT:
+            self._on_stream.clear()
+        how = self._driver.CUlaunchConfig()
+        how.gridDimX, how.gridDimY, how.gridDimZ = self._launch.grid
+        how.blockDimX, how.blockDimY, how.blockDimZ = self._launch.block
+        how.sharedMemBytes = self._launch.shared_bytes
+        how.hStream = stream
+        if self._launch.overlaps:
+            how.attrs = [_overlapping(self._driver)]
+            how.numAttrs = 1
+        self._on_stream[stream] = how
+        return how
 
 
 def target_of(device: Any) -> Target:
@@ -72,6 +113,14 @@ def target_of(device: Any) -> Target:
     )
 
 
+def _overlapping(driver: Any) -> Any:
+    attribute, value = driver.CUlaunchAttribute(), driver.CUlaunchAttributeValue()
+    attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+    value.programmaticStreamSerializationAllowed = 1
+    attribute.value = value
+    return attribute
+
+
 def _packed(argument: str | Scalar | TensorMap, pointers: Mapping[str, int]) -> Any:
     match argument:
         case Scalar():
@@ -79,4 +128,4 @@ def _packed(argument: str | Scalar | TensorMap, pointers: Mapping[str, int]) -> 
         case TensorMap():
             return encoded(argument, pointers[argument.operand.name])
         case _:
-            return np.uint64(pointers[argument])
+            return ctypes.c_void_p(pointers[argument])

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 from functools import lru_cache
 from typing import Any
-
-import numpy as np
 
 from autotune.errors import InvalidInput
 from autotune.records import TensorMap
 
-_MAP = np.dtype("V128")  # CuPy passes a size-one array of it by value
+_WORDS = ctypes.c_uint64 * 16
 _ELEMENTS = {"bf16": (2, "BFLOAT16"), "fp16": (2, "FLOAT16"), "fp32": (4, "FLOAT32")}
 _MAPS_KEPT = 4096
 
@@ -31,7 +30,7 @@ def encoded(described: TensorMap, pointer: int) -> Any:
             f"no tensor map for {described.operand.name}: {code.name} for shape "
             f"{described.operand.shape}, box {described.box} at address {pointer:#x}"
         )
-    return np.array(_words(made), dtype=np.uint64).view(_MAP)
+    return _WORDS(*map(int, made.opaque))
 
 
 def _arguments(driver: Any, described: TensorMap, pointer: int) -> tuple[Any, ...]:
@@ -54,7 +53,3 @@ def _arguments(driver: Any, described: TensorMap, pointer: int) -> tuple[Any, ..
         getattr(driver.CUtensorMapL2promotion, promotion),
         driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
     )
-
-
-def _words(made: Any) -> list[int]:
-    return [int(word) for word in made.opaque]

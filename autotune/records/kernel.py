@@ -76,6 +76,8 @@ class Launch:
         entry: The ``extern "C"`` symbol; empty means the unit's.
         scratch: Arrays of the launch's own. Whoever launches brings them: what they hold
             before is undefined, and what they hold afterwards is lost.
+        overlaps: It may be started while the launch before it on the stream still runs, because
+            every block of it waits (``griddepcontrol.wait``) before it touches memory.
     """
 
     grid: tuple[int, int, int]
@@ -85,6 +87,7 @@ class Launch:
     before: tuple[Launch, ...] = ()
     entry: str = ""
     scratch: tuple[Operand, ...] = ()
+    overlaps: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot be ordered, or would leave two arrays under one name."""

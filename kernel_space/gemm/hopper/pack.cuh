@@ -5,6 +5,7 @@
 // up with zeros, so that what a tile holds beyond the last column adds nothing to a sum.
 #pragma once
 
+#include "ptx/grid.cuh"
 #include "vocabulary.cuh"
 
 constexpr int PIECE_ELEMENTS = 8;
@@ -108,6 +109,7 @@ extern "C" __global__ void __launch_bounds__(PACK_THREADS)
     const int warps = gridDim.x * (PACK_THREADS / PACK_LANES);
     const int warp = (blockIdx.x * PACK_THREADS + threadIdx.x) / PACK_LANES;
     int row = warp / segments, segment = warp % segments;
+    wait_for_launch_before();
     while (row < matrix.rows) {
         matrix.move(row, segment * SEGMENT + threadIdx.x % PACK_LANES);
         row += warps / segments;
