@@ -16,6 +16,7 @@ from autotune.cli.db import db
 from autotune.cli.doctor import doctor
 from autotune.cli.export import export
 from autotune.cli.kernels import kernels
+from autotune.cli.ladder import ladder
 from autotune.cli.lookup import lookup
 from autotune.cli.options import verbosity
 from autotune.cli.query import query
@@ -53,7 +54,7 @@ def cli() -> None:
     """
 
 
-for _command in (tune, query, studies, kernels, export, lookup, db, doctor):
+for _command in (tune, ladder, query, studies, kernels, export, lookup, db, doctor):
     cli.add_command(_command)
 
 

@@ -73,6 +73,17 @@ def format_option(command: Command) -> Command:
     )(command)
 
 
+def device_option(command: Command) -> Command:
+    """Add ``--device``."""
+    return click.option(
+        "--device",
+        default="auto",
+        show_default=True,
+        metavar="DEVICE",
+        help="auto, cuda:N, host, recording:NAME or recording:/path/to/database.",
+    )(command)
+
+
 def db_option(command: Command) -> Command:
     """Add ``--db``; without it ``AUTOTUNE_DB`` counts, then the default database."""
     return click.option(

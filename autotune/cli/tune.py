@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from autotune.cli.options import Duration, Whole, db_option, format_option, is_quiet, verbosity
+from autotune.cli.options import (
+    Duration,
+    Whole,
+    db_option,
+    device_option,
+    format_option,
+    is_quiet,
+    verbosity,
+)
 from autotune.errors import InvalidInput, NoValidConfig
 from autotune.search import SAMPLERS
 
@@ -21,13 +29,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("study", type=click.Path(path_type=Path))
-@click.option(
-    "--device",
-    default="auto",
-    show_default=True,
-    metavar="DEVICE",
-    help="auto, cuda:N, host, recording:NAME or recording:/path/to/database.",
-)
+@device_option
 @db_option
 @click.option("--trials", type=Whole(min=1), help="Total for each problem, earlier runs included.")
 @click.option("--time-budget", "time_budget_s", type=Duration(), help="Such as 90s, 5m or 1h.")

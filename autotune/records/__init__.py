@@ -22,7 +22,7 @@ from autotune.records.library import LibraryKernel, Routine, device_language
 from autotune.records.outcome import Binary, Failure, Measurement, Outcome, Resources, Status
 from autotune.records.policy import CAREFUL, PRESETS, QUICK, STANDARD, Limits, Policy
 from autotune.records.problem import Problem
-from autotune.records.registry import installed_kernels, load_kernel
+from autotune.records.registry import absolute_reference, installed_kernels, load_kernel
 from autotune.records.rung import Rung
 from autotune.records.trial import Trial
 from autotune.records.words import headline, one_line
@@ -60,6 +60,7 @@ __all__ = [
     "Toolchain",
     "Trial",
     "Value",
+    "absolute_reference",
     "ask",
     "canonical_json",
     "described",

@@ -23,6 +23,18 @@ def installed_kernels() -> dict[str, EntryPoint]:
     return {point.name: point for point in sorted(entry_points(group=GROUP))}
 
 
+def absolute_reference(reference: str, folder: Path) -> str:
+    """Return a kernel's reference as any process may use it, read from ``folder``.
+
+    Raises:
+        InvalidInput: It cannot be the name of a file.
+    """
+    file, separator, class_name = reference.rpartition(":")
+    if "\0" in file:
+        raise InvalidInput(f"kernel: {reference!r} is not the name of a file")
+    return f"{(folder / file).resolve()}:{class_name}" if separator else reference
+
+
 def load_kernel(reference: str) -> Kernel:
     """Load ``gemm`` (installed) or ``path/to/file.py:ClassName`` (a file).
 

@@ -1,11 +1,11 @@
-"""Problems and configs, as people read them."""
+"""Problems, configs and compilers, as people read them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
 
-from autotune.records import Config, Kernel, Value, installed_kernels, load_kernel
+from autotune.records import Config, Kernel, Toolchain, Value, installed_kernels, load_kernel
 
 
 def problem_text(problem: Mapping[str, Value]) -> str:
@@ -20,6 +20,12 @@ def config_text(kernel: Kernel | None, config: Mapping[str, Value]) -> str:
         return _text({name: config[name] for name in names}, " ")
     except KeyError:  # an older kernel of this name, which had other parameters, recorded it
         return _text(config, " ")
+
+
+def compiler_text(toolchain: Toolchain) -> str:
+    """Return name and version: neither the name twice, nor the change list of a build."""
+    name, version = toolchain.compiler, toolchain.version.partition(" CL-")[0]
+    return version if version.startswith(name) else f"{name} {version}"
 
 
 @cache

@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from autotune.device.protocol import Device
-from autotune.records import Kernel, Problem, Status, Toolchain, Trial
-from autotune.report.fields import config_text
+from autotune.records import Kernel, Problem, Status, Trial
+from autotune.report.fields import compiler_text, config_text
 from autotune.report.units import counted, duration_text, rate_text, time_text
 from autotune.study.events import ProblemReport, Reason
 from autotune.study.spec import StudySpec
@@ -122,7 +122,7 @@ class LineProgress:
         what = "replays what was measured on" if device.replays else "is"
         self._say(
             f"device {device.name} {what} {device.identity.name}, "
-            f"built by {_compiler(device.toolchain_of(spec.kernel))}"
+            f"built by {compiler_text(device.toolchain_of(spec.kernel))}"
         )
 
     def problem_started(self, problem: Problem, *, planned: int, done: int, valid: int) -> None:
@@ -243,9 +243,3 @@ def _finished(report: ProblemReport, progress: _Progress | None) -> list[str]:
     if report.best is None:
         lines.append("  no configuration gave a right result")
     return lines
-
-
-def _compiler(toolchain: Toolchain) -> str:
-    """Return name and version: neither the name twice, nor the change list of a build."""
-    name, version = toolchain.compiler, toolchain.version.partition(" CL-")[0]
-    return version if version.startswith(name) else f"{name} {version}"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+Units = Sequence[tuple[float, str]]  # how large one is, and its name, the largest first
+
 NOISY = 0.2  # a spread above this says more of the machine than of the candidate
 _TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
-_RATE_UNITS = ((1e12, "TFLOP/s"), (1e9, "GFLOP/s"), (1e6, "MFLOP/s"))
+RATE_UNITS = ((1e12, "TFLOP/s"), (1e9, "GFLOP/s"), (1e6, "MFLOP/s"))
+BANDWIDTH_UNITS = ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"))
 _SIZE_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
@@ -12,17 +17,25 @@ def time_text(time_ns: float | None) -> str:
     """Return ``12.3 µs`` for 12300 ns, and a dash for None."""
     if time_ns is None:
         return "–"
-    scale, unit = next((pair for pair in _TIME_UNITS if time_ns >= pair[0]), _TIME_UNITS[-1])
-    return f"{_three_digits(time_ns / scale)} {unit}"
+    return amount_text(time_ns, _TIME_UNITS)
 
 
 def rate_text(flop: int, time_ns: float | None) -> str:
     """Return ``812 TFLOP/s``, or an empty string where there is no rate to tell."""
     if not flop or not time_ns:
         return ""
-    rate = flop / (time_ns * 1e-9)
-    scale, unit = next((pair for pair in _RATE_UNITS if rate >= pair[0]), _RATE_UNITS[-1])
-    return f"{_three_digits(rate / scale)} {unit}"
+    return amount_text(flop / (time_ns * 1e-9), RATE_UNITS)
+
+
+def amount_text(amount: float, units: Units) -> str:
+    """Return three digits and the unit that suits, such as ``4.32 TB/s``."""
+    scale, unit = unit_of(amount, units)
+    return f"{_three_digits(amount / scale)} {unit}"
+
+
+def unit_of(amount: float, units: Units) -> tuple[float, str]:
+    """Return the scale and the name of the unit that suits ``amount``."""
+    return next((pair for pair in units if amount >= pair[0]), units[-1])
 
 
 def duration_text(seconds: float) -> str:

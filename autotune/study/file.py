@@ -11,7 +11,15 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails
 
 from autotune.errors import InvalidInput, InvalidProblem
-from autotune.records import PRESETS, Kernel, Limits, Policy, Problem, load_kernel
+from autotune.records import (
+    PRESETS,
+    Kernel,
+    Limits,
+    Policy,
+    Problem,
+    absolute_reference,
+    load_kernel,
+)
 from autotune.search import SAMPLERS
 from autotune.study.spec import StudySpec
 
@@ -133,7 +141,7 @@ def load_study(path: Path) -> StudySpec:
     """
     study = _checked(path, _read(path))
     try:
-        kernel_ref = _resolved(study.kernel, path.parent)
+        kernel_ref = absolute_reference(study.kernel, path.parent)
         kernel = load_kernel(kernel_ref)
         return StudySpec(
             name=study.name,
@@ -204,13 +212,6 @@ def _siblings(location: tuple[int | str, ...]) -> list[str]:
     for part in location[:-1]:
         section = sections.get(str(part), section)
     return list(section.model_fields)
-
-
-def _resolved(kernel: str, folder: Path) -> str:
-    file, separator, class_name = kernel.rpartition(":")
-    if "\0" in file:
-        raise InvalidInput(f"kernel: {kernel!r} is not the name of a file")
-    return f"{(folder / file).resolve()}:{class_name}" if separator else kernel
 
 
 def _policy(section: _Policy) -> Policy:

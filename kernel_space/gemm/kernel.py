@@ -13,6 +13,7 @@ from autotune.records import (
     Kernel,
     Launch,
     Operand,
+    Rung,
     SourceUnit,
     Target,
     Tolerance,
@@ -21,6 +22,7 @@ from autotune.space import Space
 from kernel_space.gemm import accuracy, ampere, hopper, prior
 from kernel_space.gemm.ampere import AmperePlan
 from kernel_space.gemm.hopper import HopperPlan
+from kernel_space.gemm.ladder import gemm_ladder
 from kernel_space.gemm.problem import GemmProblem
 from kernel_space.gemm.space import gemm_space
 
@@ -34,6 +36,7 @@ class Gemm(Kernel):
     problem_type = GemmProblem
     language = "cuda"
     scaled_fields = GemmProblem.SIZES
+    peer = "cublas"
 
     def space(self, problem: GemmProblem, target: Target) -> Space:
         """Return the parameters and the named constraints for ``problem`` on ``target``."""
@@ -88,6 +91,10 @@ class Gemm(Kernel):
     def estimate(self, problem: GemmProblem, config: Config, target: Target) -> float | None:
         """Predict the time in ns from waves, bandwidths and the mechanism."""
         return prior.estimate(problem, config, target)
+
+    def ladder(self, problem: GemmProblem, target: Target) -> tuple[Rung, ...]:
+        """Return each way to hide the latency of memory, from none to Hopper's."""
+        return gemm_ladder(problem, self.default(problem, target))
 
     def shown(self, config: Config) -> tuple[str, ...]:
         """Return the mechanism, what it leaves a choice in, and what is switched on."""

@@ -15,6 +15,7 @@ from autotune.records import (
     Launch,
     Operand,
     Problem,
+    Rung,
     Scalar,
     SourceUnit,
     Target,
@@ -34,6 +35,21 @@ PARAMETERS = (
     Parameter("unroll", (1, 2, 4, 8), about="products summed before C is touched"),
     Parameter("order", ("ijk", "ikj", "kij"), ordered=False, about="loops inside a tile"),
 )
+
+RUNGS = {
+    "ijk": (
+        "each element of C is a dot product",
+        "the start: B is read down its columns, a cache line for each value",
+    ),
+    "kij": (
+        "values of k are outermost, and rows of B are added to rows of C",
+        "every row is read as it lies, which vector instructions take whole",
+    ),
+    "ikj": (
+        "a row of C stays while all of k passes by",
+        "the row that is added to is in the nearest cache",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -68,6 +84,19 @@ class HostMatmul(Kernel):
         """Return middling tiles: right on any machine, best on none."""
         del problem, target
         return Config(tile_m=16, tile_n=64, tile_k=32, unroll=4, order="ikj")
+
+    def ladder(self, problem: MatmulProblem, target: Target) -> tuple[Rung, ...]:
+        """Return each order of the loops, with the same tiles."""
+        return tuple(
+            Rung(
+                name=order,
+                where={"order": order},
+                preferred=(self.default(problem, target).replace(order=order),),
+                change=change,
+                why=why,
+            )
+            for order, (change, why) in RUNGS.items()
+        )
 
     def unit(self, problem: MatmulProblem, config: Config, target: Target) -> SourceUnit:
         """Return the source and the config as a header."""

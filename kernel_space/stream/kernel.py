@@ -12,12 +12,14 @@ from autotune.records import (
     Kernel,
     Launch,
     Operand,
+    Rung,
     SourceUnit,
     Target,
     Tolerance,
 )
 from autotune.space import Space
 from kernel_space.stream import prior
+from kernel_space.stream.ladder import stream_ladder
 from kernel_space.stream.plan import StreamPlan
 from kernel_space.stream.problem import StreamProblem
 from kernel_space.stream.space import FIXED, stream_space
@@ -94,6 +96,11 @@ class Stream(Kernel):
     def estimate(self, problem: StreamProblem, config: Config, target: Target) -> float | None:
         """Predict the time in ns from waves, bandwidths and the mechanism."""
         return prior.estimate(problem, config, target)
+
+    def ladder(self, problem: StreamProblem, target: Target) -> tuple[Rung, ...]:
+        """Return each way to bring a tile to the threads that compute."""
+        del problem, target
+        return stream_ladder()
 
     def shown(self, config: Config) -> tuple[str, ...]:
         """Return the mechanism, then what it leaves a choice in."""

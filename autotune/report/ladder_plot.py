@@ -1,0 +1,93 @@
+"""A ladder as a picture: a bar for each rung, and a line for the peer."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autotune.errors import AutotuneError, InvalidInput, install_hint
+from autotune.files import writable_target, write_whole
+from autotune.report.ladder import device_text, ladder_sheet, per_second
+from autotune.report.sheet import Row
+from autotune.report.units import amount_text, unit_of
+from autotune.study import LadderReport
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SUFFIXES = (".svg", ".png")
+BAR, LINE, QUIET = "#3b6ea5", "#c0392b", "#777777"
+STYLE: dict[str, Any] = {
+    "svg.hashsalt": "autotune",  # otherwise ids in the file differ from run to run
+    "svg.fonttype": "none",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+
+
+def require_drawable(path: Path) -> None:
+    """Raise unless a plot could be written to ``path`` now.
+
+    Raises:
+        InvalidInput: The suffix is unknown, or a file cannot be there.
+        AutotuneError: matplotlib is not installed.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise InvalidInput(f"plot {str(path)!r}: the name must end in {' or '.join(SUFFIXES)}")
+    writable_target(path, what="plot")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise AutotuneError("a plot needs matplotlib, which is missing", install_hint("plot"))
+
+
+def write_plot(path: Path, report: LadderReport) -> None:
+    """Draw ``report`` and write it to ``path``, whole or not at all.
+
+    Equal reports give equal files. Raises what ``require_drawable`` does.
+    """
+    require_drawable(path)
+    write_whole(path, _drawn(report, path.suffix.lower()[1:]), what="plot")
+
+
+def _drawn(report: LadderReport, kind: str) -> bytes:
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    image = io.BytesIO()
+    with style.context(["default", STYLE], after_reset=True):
+        figure = Figure(figsize=(8.0, 1.6 + 0.34 * len(report.steps)), layout="constrained")
+        _draw(figure.subplots(), report)
+        figure.supxlabel(device_text(report), fontsize=8, color=QUIET)
+        figure.savefig(
+            image, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {}
+        )
+    return image.getvalue()
+
+
+def _draw(axes: Axes, report: LadderReport) -> None:
+    rows = ladder_sheet(report).rows
+    rates, units = [per_second(row)[0] for row in rows], per_second(rows[0])[1]
+    scale, unit = unit_of(max((rate for rate in rates if rate), default=0.0), units)
+    rungs = [(row, rate) for row, rate in zip(rows, rates, strict=True) if not row["peer"]]
+    bars = axes.barh(
+        [row["rung"] for row, _ in rungs], [(rate or 0.0) / scale for _, rate in rungs], color=BAR
+    )
+    told = [
+        amount_text(rate, units) if rate else row["status"] or "not measured" for row, rate in rungs
+    ]
+    axes.bar_label(bars, told, padding=4, fontsize=9, color=QUIET)
+    for row, rate in zip(rows, rates, strict=True):
+        if row["peer"] and rate:
+            label = f"{row['rung']}: {amount_text(rate, units)}"
+            axes.axvline(rate / scale, color=LINE, linestyle="--", label=label)
+            axes.legend(loc="upper right", frameon=False)
+    axes.invert_yaxis()  # the lowest rung is read first
+    axes.margins(x=0.15)
+    axes.set_xlabel(unit)
+    axes.set_title(f"{report.spec.kernel.name} {report.spec.problem}", loc="left")
+
+
+def _why_none(row: Row) -> str:
+    return row["status"] or "not measured"

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import pytest
+
+from autotune.records import Config, Rung
+
+TMA = Config(mechanism="tma", stages=3)
+
+
+def rung(*preferred):
+    return Rung(name="tma", where={"mechanism": "tma"}, preferred=preferred, change="", why="")
+
+
+def test_a_rung_holds_the_configs_that_have_its_values():
+    assert rung(TMA).holds(TMA.replace(stages=4))
+    assert not rung(TMA).holds(TMA.replace(mechanism="sync1"))
+    assert not rung(TMA).holds(Config(stages=3))
+
+
+def test_a_rung_that_prefers_nothing_cannot_be_shown():
+    with pytest.raises(ValueError, match="rung 'tma' prefers no config"):
+        rung()
