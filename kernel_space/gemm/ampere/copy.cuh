@@ -23,10 +23,7 @@ struct Vector<16> {
     using type = uint4;
 };
 
-// The threads that copy: the producers, or all if nobody does nothing else.
-constexpr int COPIERS = config::PRODUCERS > 0 ? config::PRODUCERS : THREADS;
-
-// They copy a tile in pieces of COPY_BYTES. Neighbouring threads take neighbouring
+// The threads that copy take a tile in pieces of COPY_BYTES. Neighbouring threads take neighbouring
 // pieces of a row; each thread takes PIECES of them at fixed distances from its first.
 //
 // Rows and the extents of the operand are multiples of COPY_BYTES, so that a piece lies wholly

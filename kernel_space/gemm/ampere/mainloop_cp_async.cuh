@@ -8,6 +8,7 @@
 #pragma once
 
 #include "mainloop.cuh"
+#include "ptx/cp_async.cuh"
 
 template <>
 struct Mainloop<Mechanism::cp_async> {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mainloop_ring.cuh"
+#include "ptx/cp_async.cuh"
 
 template <>
 struct Mainloop<Mechanism::ws_cp_async> {

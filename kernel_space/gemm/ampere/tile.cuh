@@ -19,6 +19,7 @@ constexpr int WARPS_M = config::TILE_M / config::WARP_M;
 constexpr int WARPS_N = config::TILE_N / config::WARP_N;
 constexpr int CONSUMERS = WARPS_M * WARPS_N * 32;  // threads that multiply; they come first
 constexpr int THREADS = CONSUMERS + config::PRODUCERS;
+constexpr int COPIERS = config::PRODUCERS > 0 ? config::PRODUCERS : THREADS;
 
 // 16-bit elements are moved as raw bits; only tensor cores look inside them.
 using Element = Choose<TENSOR_CORES, u16, float>::type;
