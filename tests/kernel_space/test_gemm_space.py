@@ -13,6 +13,8 @@ GOOD = Gemm().default(ALIGNED, RTX_3090).replace(warp_n=64, raster_group=8)
 SYNC2 = {"mechanism": "sync2", "stages": 2, "barriers": 0, "cache": "l1"}
 MBARRIER = {"mechanism": "mbarrier", "barriers": 0}
 WS = {"mechanism": "ws_cp_async", "barriers": 0}
+CG = {"mechanism": "cg_memcpy_async", "stages": 1, "barriers": 0}
+BLOCK = {"mechanism": "pipeline_block", "barriers": 0}
 EXTENTS = st.one_of(st.integers(0, 300), st.sampled_from([1022, 3001, 4096, 4100, 16384]))
 
 
@@ -34,6 +36,7 @@ def copying_space(problem=ALIGNED):
         ({"tile_m": 64, "tile_n": 64}, "threads", "only warp"),
         ({**WS, "tile_m": 64, "tile_n": 64}, "threads", "only warp that multiplies"),
         ({**WS, "tile_n": 256, "warp_m": 32}, "threads", "20 warps are 640 threads"),
+        ({**CG, "warp_m": 32}, "library_shapes", "128x128 by warps of 32x64 is none of them"),
         ({"tile_k": 16}, "fragments", "a tile of 16 is 1 step"),
         ({"stages": 8, "tile_k": 64}, "shared_memory", "262144, more than 232448"),
         ({"mechanism": "sync1", "cache": "l1"}, "stages", "sync1 holds 1"),
@@ -41,6 +44,8 @@ def copying_space(problem=ALIGNED):
         ({"mechanism": "sync2_smem", "cache": "l1"}, "stages", "sync2_smem holds 2"),
         ({**MBARRIER, "stages": 1}, "stages", "mbarrier holds 2 to 8"),
         ({**WS, "stages": 9}, "stages", "ws_cp_async holds 2 to 8"),
+        ({**CG, "stages": 2}, "stages", "cg_memcpy_async holds 1 in shared memory, not 2"),
+        ({**BLOCK, "stages": 1}, "stages", "pipeline_block holds 2 to 8"),
         ({"barriers": 0}, "barriers", "cp_async has 1 or 2 here, not 0"),
         ({**MBARRIER, "barriers": 2}, "barriers", "mbarrier has 0 here, not 2"),
         ({"barriers": 1, "stages": 1}, "barriers", "that takes two"),
@@ -49,6 +54,7 @@ def copying_space(problem=ALIGNED):
         ({**MBARRIER, "copy_bytes": 8, "cache": "l1"}, "copy_size", "these rows allow 16"),
         ({"barriers": 1, "copy_bytes": 8, "cache": "l1"}, "copy_size", "these rows allow 16"),
         ({"barriers": 1, "cache": "l1"}, "cache", "through L1 are tried elsewhere"),
+        ({**CG, "cache": "l1"}, "cache", "libraries let 16-byte copies bypass L1"),
         ({"copy_bytes": 8}, "cache", "not 8-byte ones"),
         ({**SYNC2, "cache": "bypass"}, "cache", "sync2 copies through registers"),
         (
@@ -144,12 +150,26 @@ def test_the_census_adds_up_and_names_every_rule():
     }
 
 
+def test_a_library_is_tried_with_few_shapes_and_every_copy_that_its_types_allow():
+    space = copying_space().restricted({"mechanism": ["cg_memcpy_async"]})
+    assert {(config["copy_bytes"], config["cache"]) for config in space} == {
+        (4, "l1"),
+        (8, "l1"),
+        (16, "bypass"),
+    }
+    assert {(config["tile_m"], config["tile_n"]) for config in space} == {
+        (64, 64),
+        (128, 128),
+        (128, 256),
+    }
+
+
 def test_parameters_that_a_mechanism_ignores_are_pinned():
     for config in copying_space():
         if config["mechanism"].startswith("sync"):
             assert config["cache"] == "l1"
             assert config["stages"] == (1 if config["mechanism"] == "sync1" else 2)
-        if config["mechanism"] != "cp_async":
+        if config["mechanism"] not in {"cp_async", "pipeline_thread"}:
             assert config["barriers"] == 0
         if config["copy_bytes"] != 16:
             assert config["cache"] == "l1"

@@ -6,6 +6,15 @@
 // every problem of its dtype and layout.
 #pragma once
 
+// Libraries take seconds to compile: config.h includes one only where the config needs it.
+#if defined(CG_MEMCPY_ASYNC)
+#include "mainloop_cg_memcpy_async.cuh"
+#elif defined(PIPELINE_THREAD)
+#include "mainloop_pipeline_thread.cuh"
+#elif defined(PIPELINE_BLOCK)
+#include "mainloop_pipeline_block.cuh"
+#endif
+
 #include "mainloop_cp_async.cuh"
 #include "mainloop_mbarrier.cuh"
 #include "mainloop_sync1.cuh"

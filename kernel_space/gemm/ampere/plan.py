@@ -129,7 +129,10 @@ class AmperePlan:
         """Return the text of ``config.h``: all that is fixed when the kernel is compiled.
 
         Shapes and the raster are not: they are arguments, so that one binary serves them all.
+        A library is included from here, so that mechanisms without one neither wait for it nor
+        need it.
         """
+        mechanism, includes = self.pipeline.mechanism, self.pipeline.traits.includes
         constants: dict[str, bool | int | str] = {
             "Dtype DTYPE": f"Dtype::{self.problem.dtype}",
             "bool A_TRANSPOSED": self.problem.a_transposed,
@@ -139,14 +142,17 @@ class AmperePlan:
             "int TILE_K": self.tile.k,
             "int WARP_M": self.warp.m,
             "int WARP_N": self.warp.n,
-            "Mechanism MECHANISM": f"Mechanism::{self.pipeline.mechanism}",
+            "Mechanism MECHANISM": f"Mechanism::{mechanism}",
             "int STAGES": self.pipeline.stages,
             "int BARRIERS": self.pipeline.barriers,
             "int PRODUCERS": self.pipeline.traits.producers,
             "int COPY_BYTES": self.copy.bytes,
             "Cache CACHE": f"Cache::{self.copy.cache}",
         }
-        return config_header(constants)
+        directives = [f"#include <{name}>" for name in includes]
+        if includes:
+            directives.append(f"#define {mechanism.upper()}")
+        return config_header(constants, directives=directives)
 
 
 def conditions(problem: GemmProblem, config: Config) -> tuple[Condition, ...]:

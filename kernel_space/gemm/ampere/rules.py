@@ -24,6 +24,12 @@ FIXED: dict[str, Value] = {  # knobs of tensor copies, switched off: these mecha
     "repack": "none",
 }
 BLOCK_TILES = (32, 64, 128, 256)
+LIBRARY_SHAPES = (  # of a block's tile and a warp's
+    (64, 64, 32, 32),
+    (128, 128, 64, 32),
+    (128, 128, 64, 64),
+    (128, 256, 64, 64),
+)
 COPY_SIZES = (2, 4, 8, 16)
 MIN_ASYNC_BYTES = 4
 BYPASS_BYTES = 16
@@ -40,6 +46,7 @@ def ampere_rules(problem: GemmProblem, target: Target) -> tuple[Constraint, ...]
         *(Constraint.fixed("no_choice", name, value) for name, value in FIXED.items()),
         *block_tile(),
         *warp_tile(),
+        library_shapes(),
         fragments(problem),
         threads(target),
         stages(),
@@ -84,6 +91,21 @@ def warp_tile() -> tuple[Constraint, Constraint]:
         return None
 
     return Constraint("warp_tile", rows), Constraint("warp_tile", columns)
+
+
+def library_shapes() -> Constraint:
+    """Return the rule that what takes seconds to compile is tried with a few shapes only."""
+
+    def broken(mechanism: str, tile_m: int, tile_n: int, warp_m: int, warp_n: int) -> str | None:
+        shape = (tile_m, tile_n, warp_m, warp_n)
+        if TRAITS[mechanism].includes and shape not in LIBRARY_SHAPES:
+            return (
+                f"libraries are slow to compile, so {mechanism} has {len(LIBRARY_SHAPES)} shapes; "
+                f"{tile_m}x{tile_n} by warps of {warp_m}x{warp_n} is none of them"
+            )
+        return None
+
+    return Constraint("library_shapes", broken)
 
 
 def fragments(problem: GemmProblem) -> Constraint:
@@ -193,6 +215,8 @@ def cache() -> Constraint:
             return f"{mechanism} copies through registers; only asynchronous copies bypass L1"
         if cache == "bypass" and copy_bytes != BYPASS_BYTES:
             return f"only {BYPASS_BYTES}-byte copies can bypass L1, not {copy_bytes}-byte ones"
+        if cache == "l1" and copy_bytes == BYPASS_BYTES and TRAITS[mechanism].includes:
+            return f"libraries let {BYPASS_BYTES}-byte copies bypass L1"
         could = TRAITS[mechanism].asynchronous and copy_bytes == BYPASS_BYTES
         if cache == "l1" and could and not _every_copy(mechanism, barriers):
             return f"{BYPASS_BYTES}-byte copies through L1 are tried elsewhere"
