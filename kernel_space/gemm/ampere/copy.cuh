@@ -23,6 +23,9 @@ struct Vector<16> {
     using type = uint4;
 };
 
+// What one copy moves.
+using Piece = Vector<config::COPY_BYTES>::type;
+
 // The threads that copy take a tile in pieces of COPY_BYTES. Neighbouring threads take neighbouring
 // pieces of a row; each thread takes PIECES of them at fixed distances from its first.
 //
@@ -35,7 +38,6 @@ class Copy {
     static constexpr int PIECES_IN_A_ROW = Tile::COLS / PIECE;
     static constexpr int PIECES = Tile::BYTES / config::COPY_BYTES / COPIERS;
     static constexpr bool WHOLE_ROWS = COPIERS >= PIECES_IN_A_ROW;
-    using Piece = typename Vector<config::COPY_BYTES>::type;
     static_assert(PIECES > 0 && Tile::BYTES % (config::COPY_BYTES * COPIERS) == 0,
                   "all copy equally many pieces of a tile");
 
@@ -60,10 +62,19 @@ class Copy {
     // Starts asynchronous copies of this thread's pieces into the stage at address `stage`, if
     // they are `wanted`.
     __device__ void start(u32 stage, bool wanted) const {
+        each(stage, [=](u32 target, const Piece* source, bool inside) {
+            cp_async<config::COPY_BYTES, config::CACHE>(target, source, inside, wanted);
+        });
+    }
+
+    // Calls `copy` for each of this thread's pieces: where it belongs in the stage at address
+    // `stage`, where it comes from, and whether that is inside the operand.
+    template <class Call>
+    __device__ __forceinline__ void each(u32 stage, Call copy) const {
         const Element* piece = source_;
 #pragma unroll
         for (int i = 0; i < PIECES; ++i) {
-            cp_async<config::COPY_BYTES, config::CACHE>(target(stage, i), piece, inside(i), wanted);
+            copy(target(stage, i), reinterpret_cast<const Piece*>(piece), inside(i));
             piece = next(piece, i);
         }
     }
@@ -140,6 +151,12 @@ struct Copies {
     __device__ void start(u32 stage, bool wanted) {
         a.start(stage, wanted);
         b.start(stage + TileA::BYTES, wanted);
+        advance();
+    }
+    template <class Call>
+    __device__ __forceinline__ void each(u32 stage, Call copy) {
+        a.each(stage, copy);
+        b.each(stage + TileA::BYTES, copy);
         advance();
     }
     __device__ void load(Held& held) {
