@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from operator import itemgetter
+from itertools import accumulate
+from operator import itemgetter, mul
 
 from autotune.records import Value
 from autotune.space.parameter import Constraint, Parameter
@@ -27,20 +27,33 @@ class Walk:
     ) -> None:
         self.removed: dict[str, int] = {}
         self.example: dict[str, str] = {}
-        self._parameters = parameters
+        self._values = [parameter.values for parameter in parameters]
+        self._names = [parameter.name for parameter in parameters]
         self._checks = [[_Check(constraint) for constraint in constraints] for constraints in due]
+        below = accumulate(map(len, reversed(self._values)), mul, initial=1)
+        self._below = list(below)[-2::-1]  # choices under one value of each parameter
         self._bound: dict[str, Value] = {}
 
-    def choices(self, depth: int = 0) -> Iterator[Mapping[str, Value]]:
+    def choices(self) -> Iterator[Mapping[str, Value]]:
         """Yield each choice that keeps every rule. It is one mapping, changed in place."""
-        if depth == len(self._parameters):
+        if not self._values:
             yield self._bound
             return
-        parameter = self._parameters[depth]
-        for value in parameter.values:
-            self._bound[parameter.name] = value
-            if self._keeps(depth):
-                yield from self.choices(depth + 1)
+        last = len(self._values) - 1
+        pending = [iter(self._values[0])]  # of each parameter bound so far, the values to come
+        while pending:
+            depth = len(pending) - 1
+            for value in pending[-1]:
+                self._bound[self._names[depth]] = value
+                if not self._keeps(depth):
+                    continue
+                if depth == last:
+                    yield self._bound
+                    continue
+                pending.append(iter(self._values[depth + 1]))
+                break
+            else:
+                pending.pop()
 
     def _keeps(self, depth: int) -> bool:
         for check in self._checks[depth]:
@@ -51,8 +64,7 @@ class Walk:
         return True
 
     def _leave_out(self, name: str, reason: str, depth: int) -> None:
-        branch = math.prod(len(p.values) for p in self._parameters[depth + 1 :])
-        self.removed[name] = self.removed.get(name, 0) + branch
+        self.removed[name] = self.removed.get(name, 0) + self._below[depth]
         self.example.setdefault(name, reason)
 
 
