@@ -45,7 +45,7 @@ class Gemm(Kernel):
     def default(self, problem: GemmProblem, target: Target) -> Config:
         """Return a middling config that fits every device of the target's architecture."""
         if hopper.unavailable(problem, target) is None:
-            return hopper.default()
+            return hopper.default(problem)
         return ampere.default(problem)
 
     def unit(self, problem: GemmProblem, config: Config, target: Target) -> SourceUnit:

@@ -103,7 +103,7 @@ def _hopper_parameters() -> tuple[Parameter, ...]:
         ),
         Parameter(
             "repack",
-            ("none",),
+            ("none", "rows"),
             ordered=False,
             about="what is copied to rows that tensor maps can address, before the product",
         ),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from autotune.records import Config
-from kernel_space.gemm.hopper.rules import FIXED
+from kernel_space.gemm.hopper.rules import FIXED, unmappable
+from kernel_space.gemm.problem import GemmProblem
 
 
-def default() -> Config:
+def default(problem: GemmProblem) -> Config:
     """Return a config that is valid wherever tensor copies are."""
     return Config(
         {
@@ -22,7 +23,7 @@ def default() -> Config:
             "l2_promotion": 256,
             "keep": "neither",
             "epilogue": "staged",
-            "repack": "none",
+            "repack": "none" if unmappable(problem) is None else "rows",
             "raster": "along_m",
             "raster_group": 1,
         }

@@ -110,6 +110,7 @@ extern "C" __global__ void __launch_bounds__(PACK_THREADS)
     const int warp = (blockIdx.x * PACK_THREADS + threadIdx.x) / PACK_LANES;
     int row = warp / segments, segment = warp % segments;
     wait_for_launch_before();
+    let_next_launch_start();  // which sets itself up, and waits in turn
     while (row < matrix.rows) {
         matrix.move(row, segment * SEGMENT + threadIdx.x % PACK_LANES);
         row += warps / segments;

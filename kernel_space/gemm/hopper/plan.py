@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from autotune.records import Condition, Config, Launch, Operand, Scalar, Target, TensorMap
+from kernel_space.gemm.hopper.repack import copies, packing
 from kernel_space.gemm.problem import GemmProblem
 from kernel_space.header import config_header
 
@@ -50,6 +51,7 @@ class HopperPlan:
     epilogue: str
     along_m: bool
     group: int
+    repacked: bool
 
     @classmethod
     def of(cls, config: Config, problem: GemmProblem) -> Self:
@@ -70,6 +72,7 @@ class HopperPlan:
             epilogue=str(config["epilogue"]),
             along_m=config["raster"] == "along_m",
             group=number["raster_group"],
+            repacked=config["repack"] == "rows",
         )
 
     @property
@@ -123,11 +126,14 @@ class HopperPlan:
         lines = ["#define HOPPER", *(f'#define {name} "{text}"' for name, text in macros.items())]
         if self.blocks_in_cluster > 1:
             lines.append(f"#define CLUSTER_SIZE {self.blocks_in_cluster}")
+        if self.repacked:
+            lines.append("#define REPACK")
         return config_header(self._constants(), directives=lines)
 
     def launch(self, target: Target) -> Launch:
         """Return a grid that fills the device once, or one cluster for each split tile."""
-        a, b, c = self.problem.operands
+        *inputs, c = self.problem.operands
+        a, b = (self._copies.get(each.name, each) for each in inputs)
         left, right = (b, a) if self.swapped else (a, b)
         size = self.blocks_in_cluster
         resident = target.sm_count // size * size
@@ -145,7 +151,16 @@ class HopperPlan:
                 Scalar(dtype="int32", value=int(self.along_m)),
                 Scalar(dtype="int32", value=self.group),
             ),
+            before=packing(inputs, target) if self.repacked else (),
+            scratch=tuple(self._copies.values()),
+            overlaps=True,
         )
+
+    @property
+    def _copies(self) -> dict[str, Operand]:
+        """What takes the place of A and B, by their names, where tensor maps cannot."""
+        a, b, _ = self.problem.operands
+        return copies((a, b)) if self.repacked else {}
 
     @property
     def _extents(self) -> tuple[int, int]:
@@ -221,9 +236,12 @@ class HopperPlan:
 
 
 def conditions(problem: GemmProblem, config: Config) -> tuple[Condition, ...]:
-    """Return what tensor maps need of rows, and a step of K for each part of a split."""
+    """Return what tensor maps need of rows, and a step of K for each part of a split.
+
+    A config that repacks serves rows of any length: it copies those that need it.
+    """
     split_k = int(config["split_k"])
-    multiple = PITCH_BYTES // problem.element_bytes
+    multiple = 1 if config["repack"] == "rows" else PITCH_BYTES // problem.element_bytes
     rows = dict.fromkeys(problem.row_fields, multiple)
     return tuple(
         Condition(

@@ -38,6 +38,7 @@ def hopper_rules(problem: GemmProblem, target: Target) -> tuple[Constraint, ...]
     rules = (
         *(Constraint.fixed("no_choice", name, value) for name, value in FIXED.items()),
         tensor_copies(problem, target),
+        repack(problem),
         warp_groups(),
         accumulators(),
         cluster(problem),
@@ -59,15 +60,11 @@ def unavailable(problem: GemmProblem, target: Target) -> str | None:
         return f"warp-group products take bf16 and fp16, not {problem.dtype}"
     if problem.k == 0:
         return "a tensor map cannot describe a matrix without elements"
-    for field in problem.row_fields:
-        row_bytes = problem.row_bytes(field)
-        if row_bytes % PITCH_BYTES:
-            return f"rows along {field} are {row_bytes} bytes, not a multiple of {PITCH_BYTES}"
     return None
 
 
 def tensor_copies(problem: GemmProblem, target: Target) -> Constraint:
-    """Return the rule that the device has them and that they can address the operands."""
+    """Return the rule that the device has them, and that there is something to copy."""
     reason = unavailable(problem, target)
 
     def broken(mechanism: str) -> str | None:
@@ -75,6 +72,27 @@ def tensor_copies(problem: GemmProblem, target: Target) -> Constraint:
         return reason
 
     return Constraint("tensor_copies", broken)
+
+
+def repack(problem: GemmProblem) -> Constraint:
+    """Return the rule that rows are repacked where tensor maps need it, and only there."""
+    field = unmappable(problem)
+    row_bytes = problem.row_bytes(field) if field is not None else 0
+
+    def broken(repack: str) -> str | None:
+        if repack == "none" and field is not None:
+            return f"rows along {field} are {row_bytes} bytes, not a multiple of {PITCH_BYTES}"
+        if repack == "rows" and field is None:
+            return f"rows of A and B are multiples of {PITCH_BYTES} bytes: a map takes them as is"
+        return None
+
+    return Constraint("repack", broken)
+
+
+def unmappable(problem: GemmProblem) -> str | None:
+    """Return the field along which rows are too ragged for a tensor map, or None."""
+    rows = (field for field in problem.row_fields if problem.row_bytes(field) % PITCH_BYTES)
+    return next(rows, None)
 
 
 def warp_groups() -> Constraint:
@@ -233,8 +251,12 @@ def shared_memory(problem: GemmProblem, target: Target) -> Constraint:
 
 
 def l2_promotion(problem: GemmProblem) -> Constraint:
-    """Return the rule that only ragged rows choose how much a miss brings into L2."""
-    ragged = any(problem.row_bytes(field) % 128 for field in problem.row_fields)
+    """Return the rule that only ragged rows choose how much a miss brings into L2.
+
+    Those that are repacked are so no more: their copies have whole lines.
+    """
+    lengths = [problem.row_bytes(field) for field in problem.row_fields]
+    ragged = any(length % 128 and length % PITCH_BYTES == 0 for length in lengths)
     allowed = (128, 256) if ragged else (256,)
 
     def broken(l2_promotion: int) -> str | None:
@@ -268,4 +290,5 @@ def _without_stages(
         epilogue=epilogue,
         along_m=False,
         group=1,
+        repacked=False,
     )
