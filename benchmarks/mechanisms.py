@@ -86,9 +86,14 @@ def _arm(problem: GemmProblem, config: Config, buffers: list[dict[str, torch.Ten
     binary = compile_now(Nvrtc(), BinaryStore(), unit, device.arch)
     if not isinstance(binary, Binary):
         raise SystemExit(f"{config}: {binary.message}")
-    program = Program(binary, kernel.launch(problem, config, device))
-    pointers = [{name: t.data_ptr() for name, t in each.items()} for each in buffers]
-    return lambda i: _start(program, pointers[i])
+    launch = kernel.launch(problem, config, device)
+    scratch = {
+        each.name: torch.empty(each.shape, dtype=torch.bfloat16, device="cuda")
+        for each in launch.scratch
+    }
+    sets = [{**each, **scratch} for each in buffers]  # which hold on to the scratch
+    program = Program(binary, launch)
+    return lambda i: _start(program, {name: t.data_ptr() for name, t in sets[i].items()})
 
 
 def _start(program: Program, pointers: Mapping[str, int]) -> None:

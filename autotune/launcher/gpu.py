@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import sys
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -13,11 +14,11 @@ import numpy as np
 
 from autotune.device.loaded import LoadedKernel, target_of
 from autotune.errors import DeviceUnavailable, InvalidInput, install_hint
-from autotune.launcher.view import DTYPES, View
-from autotune.records import Binary, Launch, Target
+from autotune.launcher.view import DTYPES, ELEMENT_BYTES, View
+from autotune.records import Binary, Launch, Operand, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _OWN_DTYPE = {short: own for own, short in DTYPES.items()}
 # Invalid value, image, binary or PTX, out of resources: nothing was started, nothing is spoilt.
@@ -103,10 +104,41 @@ class Program:
     def __init__(self, binary: Binary, launch: Launch) -> None:
         module = _module(binary.path, _cupy().cuda.runtime.getDevice())
         self._kernel = LoadedKernel(module, binary, launch)
+        self._scratch = launch.scratch
 
     def start(self, pointers: Mapping[str, int]) -> None:
-        """Launch once on the current stream, and return before it is done."""
-        self._kernel.start(self._kernel.pack(pointers))
+        """Launch once on the current stream, and return before it is done.
+
+        Args:
+            pointers: Address of each operand. Scratch may be among them; what is not is taken
+                for this launch alone, so that other streams and threads may start it too.
+        """
+        missing = [array for array in self._scratch if array.name not in pointers]
+        if not missing:
+            self._kernel.start(self._kernel.pack(pointers))
+            return
+        with _taken(missing) as taken:
+            self._kernel.start(self._kernel.pack({**pointers, **taken}))
+
+
+@contextmanager
+def _taken(arrays: Sequence[Operand]) -> Iterator[Mapping[str, int]]:
+    """Yield addresses of memory that the current stream may use until it is given back here."""
+    cupy = _cupy()
+    stream = cupy.cuda.get_current_stream()
+    sizes = {each.name: math.prod(each.shape) * ELEMENT_BYTES[each.dtype] for each in arrays}
+    if not stream.is_capturing():  # CuPy's pool keeps memory apart by stream
+        memory = {name: cupy.cuda.alloc(size) for name, size in sizes.items()}
+        yield {name: each.ptr for name, each in memory.items()}
+        return
+    # A graph may run on any stream, and long after this: the memory has to be its own.
+    runtime = cupy.cuda.runtime
+    owned = {name: runtime.mallocAsync(size, stream.ptr) for name, size in sizes.items()}
+    try:
+        yield owned
+    finally:
+        for pointer in owned.values():
+            runtime.freeAsync(pointer, stream.ptr)
 
 
 def refusal(error: Exception) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -217,6 +218,70 @@ def test_a_prepared_product_can_be_captured(launcher, cupy, gemm):
     assert_product(gemm, out, a, b, "fp16")
 
 
+ODD = (777, 531, 1001)  # rows that Hopper's copy engine cannot address: they are repacked
+REPEATS = 30
+
+
+def odd_products(cupy, count):
+    """Return inputs of one shape, different ones each time."""
+    m, n, k = ODD
+    return [
+        (filled(cupy, (m, k), "bf16", seed), filled(cupy, (n, k), "bf16", seed + 100).T)
+        for seed in range(count)
+    ]
+
+
+def test_streams_that_run_at_once_do_not_share_scratch(launcher, cupy, gemm):
+    inputs = odd_products(cupy, 2)
+    launcher(*inputs[0])
+    cupy.cuda.Device().synchronize()
+    streams = [cupy.cuda.Stream(non_blocking=True) for _ in inputs]
+    results = [[], []]
+    for _ in range(REPEATS):
+        for pair, stream, made in zip(inputs, streams, results, strict=True):
+            made.append(launcher(*pair, stream=stream))
+    cupy.cuda.Device().synchronize()
+    for pair, made in zip(inputs, results, strict=True):
+        assert_product(gemm, made[0], *pair, "bf16")
+        assert all((each.view("uint16") == made[0].view("uint16")).all() for each in made)
+
+
+def test_threads_that_launch_one_plan_do_not_share_scratch(launcher, cupy, gemm):
+    def work(pair):
+        with cupy.cuda.Stream(non_blocking=True) as stream:
+            made = [launcher(*pair) for _ in range(REPEATS)]
+            stream.synchronize()
+            return made
+
+    inputs = odd_products(cupy, 4)
+    with ThreadPoolExecutor(len(inputs)) as pool:
+        for pair, made in zip(inputs, pool.map(work, inputs), strict=True):
+            for each in (made[0], made[-1]):
+                assert_product(gemm, each, *pair, "bf16")
+
+
+def test_captured_products_have_scratch_of_their_own(launcher, cupy, gemm):
+    """Both are captured on one stream, and then run on two at once."""
+    inputs, outs, graphs = odd_products(cupy, 2), [], []
+    launcher(*inputs[0])
+    cupy.cuda.Device().synchronize()
+    with cupy.cuda.Stream(non_blocking=True) as capturing:
+        for pair in inputs:
+            outs.append(cupy.zeros((ODD[0], ODD[1]), inputs[0][0].dtype))
+            capturing.begin_capture()
+            for _ in range(3):
+                launcher(*pair, out=outs[-1])
+            graphs.append(capturing.end_capture())
+    streams = [cupy.cuda.Stream(non_blocking=True) for _ in graphs]
+    for _ in range(REPEATS):
+        for graph, stream in zip(graphs, streams, strict=True):
+            graph.launch(stream)
+    launcher(*inputs[1])  # beside them
+    cupy.cuda.Device().synchronize()
+    for pair, out in zip(inputs, outs, strict=True):
+        assert_product(gemm, out, *pair, "bf16")
+
+
 def test_run_launches_on_operands_by_name(launcher, cupy, gemm):
     problem = gemm.problem_type(m=100, n=50, k=30, dtype="fp16", layout="nt")
     a, b = filled(cupy, (100, 30), "fp16", 0), filled(cupy, (50, 30), "fp16", 1)
@@ -259,6 +324,38 @@ class TestTorch:
         stream.synchronize()
         expected = (source.double() @ source.double()).half()
         torch.testing.assert_close(c, expected, rtol=1e-2, atol=1e-2)
+
+    def test_two_torch_streams_at_once_repack_apart(self, launcher, torch):
+        m, n, k = ODD
+        inputs = [
+            (torch.rand(m, k, device="cuda").bfloat16(), torch.rand(n, k, device="cuda").bfloat16())
+            for _ in range(2)
+        ]
+        streams = [torch.cuda.Stream() for _ in inputs]
+        outs = [torch.empty(m, n, device="cuda", dtype=torch.bfloat16) for _ in inputs]
+        torch.cuda.synchronize()
+        for _ in range(REPEATS):
+            for (a, w), stream, out in zip(inputs, streams, outs, strict=True):
+                with torch.cuda.stream(stream):
+                    launcher(a, w.T, out=out)
+        torch.cuda.synchronize()
+        for (a, w), out in zip(inputs, outs, strict=True):
+            expected = (a.double() @ w.double().T).bfloat16()
+            torch.testing.assert_close(out, expected, rtol=2e-2, atol=1e-3)
+
+    def test_a_graph_of_torch_may_hold_a_repacked_product(self, launcher, torch):
+        a, w = (torch.rand(300, 1001, device="cuda").bfloat16() for _ in range(2))
+        out = torch.empty(300, 300, device="cuda", dtype=torch.bfloat16)
+        launcher(a, w.T, out=out)
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            launcher(a, w.T, out=out)
+        out.zero_()
+        graph.replay()
+        torch.cuda.synchronize()
+        expected = (a.double() @ w.double().T).bfloat16()
+        torch.testing.assert_close(out, expected, rtol=2e-2, atol=1e-3)
 
     def test_a_tensor_that_wants_a_gradient_is_refused(self, launcher, torch):
         a = torch.rand(64, 64, device="cuda", requires_grad=True)
