@@ -24,7 +24,11 @@ Arm = Callable[[int], None]  # launches once, on the buffer set of that number
 
 COLD_BYTES = 3 * 60 * 2**20
 REPLAY_US = 2000.0
-PACKAGES = ("torch", "cupy-cuda13x", "kernel_tuner", "autotune-kernels")
+BRIEF_US = 500.0
+PACKAGES = (
+    *("torch", "cupy-cuda13x", "nvidia-cublas", "triton", "kernel_tuner"),
+    "autotune-kernels",
+)
 
 
 def buffer_sets(bytes_each: int) -> int:
@@ -46,14 +50,24 @@ def interleave(
     return times
 
 
-def _capture(arm: Arm, sets: int) -> tuple[torch.cuda.CUDAGraph, int]:
+def brief_us(arm: Arm, sets: int) -> float:
+    """Return about how long one launch takes, in µs: enough to say who is timed in turns."""
+    arm(0)
+    alone = _elapsed_us(lambda: arm(1 % sets))
+    if alone > BRIEF_US:
+        return min(alone, _elapsed_us(lambda: arm(0)))
+    graph, launches = _capture(arm, sets, BRIEF_US)
+    return min(_elapsed_us(graph.replay) for _ in range(3)) / launches
+
+
+def _capture(arm: Arm, sets: int, replay_us: float = REPLAY_US) -> tuple[torch.cuda.CUDAGraph, int]:
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         for i in range(3):
             arm(i % sets)
         stream.synchronize()
         one_us = max(_elapsed_us(lambda: [arm(i % sets) for i in range(5)]) / 5, 1.0)
-    launches = max(1, min(200, round(REPLAY_US / one_us)))
+    launches = max(1, min(200, round(replay_us / one_us)))
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, stream=stream):
         for i in range(launches):
