@@ -1,6 +1,15 @@
 // Compiled by the host's C++ compiler with a config.h of the test: does a main loop multiply every
 // tile once, in order, and never read a place that does not hold it? Prints what goes wrong first.
 #include "block.h"
+
+#include "copy.cuh"
+#if defined(CG_MEMCPY_ASYNC)
+#include "mainloop_cg_memcpy_async.cuh"
+#elif defined(PIPELINE_THREAD)
+#include "mainloop_pipeline_thread.cuh"
+#elif defined(PIPELINE_BLOCK)
+#include "mainloop_pipeline_block.cuh"
+#endif
 #include "mainloop_cp_async.cuh"
 #include "mainloop_mbarrier.cuh"
 #include "mainloop_sync1.cuh"

@@ -78,6 +78,7 @@ class Block {
         }
     }
 
+    unsigned size() const { return threads_.size(); }
     Thread& thread() { return threads_[threadIdx.x]; }
     void yield() { swapcontext(&thread().context, &scheduler_); }
     void wait(Waits what) {

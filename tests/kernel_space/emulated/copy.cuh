@@ -3,6 +3,9 @@
 
 #include "ampere/tile.cuh"
 #include "block.h"
+#include "ptx/cp_async.cuh"
+
+using Piece = int;
 
 inline int landed[config::STAGES][COPIERS];  // numbers of the tiles in shared memory
 
@@ -13,11 +16,16 @@ class Copies {
     };
 
     void start(u32 stage, bool wanted) {
-        int* place = this->place(stage);
-        const int tile = next_++;
+        each(stage, [=](Piece* target, const Piece* source) {
+            if (wanted) cp_async(target, source);
+        });
+    }
+    template <class Call>
+    void each(u32 stage, Call copy) {
+        Piece* target = place(stage);
+        const Piece tile = next_++;
         emulated::block->yield();
-        if (wanted)
-            emulated::block->thread().batches.back().copies.push_back([=] { *place = tile; });
+        copy(target, &tile);
     }
     void load(Held& held) { held.tile = next_++; }
     void store(const Held& held, u32 stage) {
