@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from measured import ladder_page
 
 from autotune.cli.app import cli
 
@@ -41,7 +42,7 @@ def _contexts(
             yield from _contexts(command.commands[child], child, context)
 
 
-GENERATED = {"cli.md": command_reference}
+GENERATED = {"cli.md": command_reference, "ladder.md": ladder_page}
 
 
 if __name__ == "__main__":

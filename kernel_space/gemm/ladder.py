@@ -53,7 +53,7 @@ RUNGS: dict[str, tuple[_Threads | _Engine, str, str]] = {
     ),
     "cg_memcpy_async": (
         _Threads((1,), shape=(128, 128, 64, 64, 64)),
-        "one asynchronous group copy and one wait in place of loads, stores and a barrier",
+        "cooperative_groups::memcpy_async and its wait in place of loads, stores and a barrier",
         "bytes go straight to shared memory and leave registers free; nothing overlaps yet",
     ),
     "cp_async": (

@@ -33,3 +33,8 @@ class Block(NamedTuple):
 
 def blocks(page: Path) -> list[Block]:
     return [Block(*match) for match in _BLOCK.findall(page.read_text(encoding="utf-8"))]
+
+
+def prose(page: Path) -> str:
+    """Return the page without its blocks."""
+    return _BLOCK.sub("", page.read_text(encoding="utf-8"))

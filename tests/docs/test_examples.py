@@ -7,6 +7,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import textwrap
 import tomllib
 from pathlib import Path
 
@@ -87,6 +88,15 @@ def _source(block, folder):
     (folder / block.file).write_text(block.text)
 
 
+def _excerpt(block, folder):
+    """Lines of a source, whose file the first line names; their indentation may be less."""
+    first, _, excerpt = block.text.partition("\n")
+    source = _text(first.removeprefix("// ")).splitlines()
+    length = len(excerpt.splitlines())
+    windows = ("\n".join(source[i : i + length]) + "\n" for i in range(len(source)))
+    assert excerpt in map(textwrap.dedent, windows), f"{first} has other lines now: {excerpt}"
+
+
 def _query(block, folder):
     with sqlite3.connect(folder / "results.db") as database:
         assert database.execute(block.text).fetchall()
@@ -101,6 +111,7 @@ _RUN = {
     "python": _program,
     "toml": _settings,
     "cpp": _source,
+    "cuda": _excerpt,
     "sql": _query,
     "text": _shown,
 }
@@ -127,5 +138,5 @@ def _project():
 
 def test_every_link_between_pages_leads_somewhere():
     for page in [*pages.PAGES, pages.ROOT / "CONTRIBUTING.md"]:
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+        for target in re.findall(r"\]\(([^)#:]+)\)", pages.prose(page)):
             assert (page.parent / target).exists(), f"{page.name}: {target}"

@@ -1,0 +1,152 @@
+"""The figures of ``ladder.md``, from the measurements that are committed.
+
+Between ``<!-- measured -->`` and ``<!-- end -->`` stands a table of all rungs, between
+``<!-- measured NAME -->`` and ``<!-- end -->`` what one rung gained.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent
+RESULTS = FOLDER.parent / "benchmarks" / "results"
+NOT_YET = "not measured yet"
+_MARKED = re.compile(r"<!-- measured ?(\w*) -->\n.*?<!-- end -->", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ladder:
+    """One problem's ladder, as it was measured.
+
+    Attributes:
+        problem: Extents by name.
+        file: Name of the committed file.
+        about: Device, driver, date and command.
+        times_us: Median time of each rung that was measured, in µs.
+        peer_us: That of cuBLAS, or None.
+    """
+
+    problem: Mapping[str, Any]
+    file: str
+    about: Mapping[str, Any]
+    times_us: Mapping[str, float]
+    peer_us: float | None
+
+    @property
+    def title(self) -> str:
+        """The extents in short: ``4096³``, or one after the other."""
+        m, n, k = (self.problem[name] for name in "mnk")
+        return f"{m}³" if m == n == k else f"{m}×{n}×{k}"
+
+    def tflops(self, rung: str) -> str:
+        """Return the rate of a rung that was measured, in TFLOP/s."""
+        m, n, k = (self.problem[name] for name in "mnk")
+        return f"{2 * m * n * k / self.times_us[rung] / 1e6:.0f}"
+
+    def share(self, rung: str) -> str:
+        """Return how much of cuBLAS's rate that is, or nothing."""
+        return f"{self.peer_us / self.times_us[rung]:.2f}" if self.peer_us else ""
+
+    def gain(self, rung: str, names: Sequence[str]) -> str:
+        """Return how many times as fast as the nearest measured rung below, or nothing."""
+        below = [name for name in names[: names.index(rung)] if name in self.times_us]
+        if rung not in self.times_us or not below:
+            return ""
+        ratio = self.times_us[below[-1]] / self.times_us[rung]
+        return f"{ratio:.2f}× `{below[-1]}`"
+
+
+def ladder_page() -> str:
+    """Return ``ladder.md`` with every figure as it was measured."""
+    page = (FOLDER / "ladder.md").read_text(encoding="utf-8")
+    ladders = ladders_of(RESULTS)
+    names = re.findall(r"<!-- measured (\w+) -->", page)
+
+    def filled(match: re.Match[str]) -> str:
+        text = _rung(match[1], ladders, names) if match[1] else _table(ladders, names)
+        return "\n".join((match[0].partition("\n")[0], text, "<!-- end -->"))
+
+    return _MARKED.sub(filled, page)
+
+
+def ladders_of(folder: Path) -> list[Ladder]:
+    """Return the ladders in ``folder``, the smallest problem first.
+
+    Those of ``autotune ladder --format json`` count, if there are any; else the best recorded
+    config of each mechanism, which ``mechanisms.py`` has timed.
+    """
+    files = sorted(folder.glob("ladder_*.json"))
+    climbed = [_climbed(file) for file in files] or list(_compared(folder / "mechanisms_h200.json"))
+    return sorted(climbed, key=lambda ladder: ladder.problem["m"])
+
+
+def _climbed(file: Path) -> Ladder:
+    told = json.loads(file.read_text(encoding="utf-8"))
+    times = {row["rung"]: row["median_ns"] / 1e3 for row in told["rungs"] if row["median_ns"]}
+    return Ladder(
+        problem=told["problem"],
+        file=file.name,
+        about=told,
+        times_us=times,
+        peer_us=times.get(told["peer"]),
+    )
+
+
+def _compared(file: Path) -> Iterator[Ladder]:
+    told = json.loads(file.read_text(encoding="utf-8"))
+    for m in sorted({row["m"] for row in told["rows"]}):
+        rows = [row for row in told["rows"] if row["m"] == m]
+        times: dict[str, float] = {}
+        for row in rows:
+            rung = row["arm"].partition(" ")[0]
+            times[rung] = min(row["us"], times.get(rung, row["us"]))
+        yield Ladder(
+            problem=rows[0],
+            file=file.name,
+            about=told["provenance"],
+            times_us=times,
+            peer_us=times["cuBLAS"],
+        )
+
+
+def _table(ladders: Sequence[Ladder], names: Sequence[str]) -> str:
+    head = ["rung", *(ladder.title for ladder in ladders), "gain at " + ladders[0].title]
+    lines = [head, ["---"] * len(head)]
+    for name in names:
+        gain = ladders[0].gain(name, names)
+        lines.append([f"`{name}`", *(_cell(ladder, name) for ladder in ladders), gain])
+    rows = [f"| {' | '.join(line)} |" for line in lines]
+    return "\n".join((*rows, "", *dict.fromkeys(map(_source, ladders))))
+
+
+def _cell(ladder: Ladder, name: str) -> str:
+    if name not in ladder.times_us:
+        return NOT_YET
+    share = ladder.share(name)
+    return f"{ladder.tflops(name)}{f' ({share})' if share else ''}"
+
+
+def _source(ladder: Ladder) -> str:
+    about = ladder.about
+    return (
+        f"{about['device']}, driver {about['driver']}, {about['date']}: bf16, layout `nt`, random "
+        f"data, cold\ncache ([JSON](../benchmarks/results/{ladder.file}),\n`{about['command']}`)."
+    )
+
+
+def _rung(name: str, ladders: Sequence[Ladder], names: Sequence[str]) -> str:
+    if not any(name in ladder.times_us for ladder in ladders):
+        return f"**{NOT_YET.capitalize()}.**"
+    measured = [ladder for ladder in ladders if name in ladder.times_us]
+    return "\n".join(_told(ladder, name, names) for ladder in measured)
+
+
+def _told(ladder: Ladder, name: str, names: Sequence[str]) -> str:
+    share, gain = ladder.share(name), ladder.gain(name, names)
+    facts = (f"{ladder.tflops(name)} TFLOP/s", share and f"{share} of cuBLAS", gain)
+    return f"- **{ladder.title}**: {', '.join(filter(None, facts))}"
