@@ -2,22 +2,26 @@
 
 The prediction joins three demands that overlap: what the multiprocessors need, wave by wave
 (``ampere/prior.py``, ``hopper/prior.py``), what device memory needs, and what the power limit
-allows. It is there to rank configs: a search may try the promising ones first.
+allows. A pass that repacks rows comes on top. It is there to rank configs: a search may try the
+promising ones first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from autotune.records import Config, Target
 from kernel_space.gemm.ampere import prior as ampere
 from kernel_space.gemm.hopper import prior as hopper
 from kernel_space.gemm.hopper.plan import MECHANISMS
+from kernel_space.gemm.hopper.repack import moved_elements
 from kernel_space.gemm.problem import GemmProblem
 from kernel_space.gemm.waves import memory_bytes
-from kernel_space.rates import LAUNCH_CLK, rates_of, together
+from kernel_space.rates import LAUNCH_CLK, Rates, rates_of, together
 
 SUSTAINED = 0.74  # of the highest clock's FLOP/s: cuBLAS on an H200, 790 of 1070 TFLOP/s
+REPACK_LAUNCH_CLK = 3000  # beside the product's own launch, with which it overlaps; not measured
 
 
 def estimate(problem: GemmProblem, config: Config, target: Target) -> float | None:
@@ -33,4 +37,12 @@ def estimate(problem: GemmProblem, config: Config, target: Target) -> float | No
     flop_per_clk = SUSTAINED * target.sm_count * rates.tensor_flop_per_clk
     power = 2 * problem.m * problem.n * problem.k / flop_per_clk
     clk = together(waves.clk, moved / rates.memory_bytes_per_clk, power)
-    return (clk + LAUNCH_CLK) / rates.clock_ghz
+    return (clk + LAUNCH_CLK + _repack_clk(problem, knobs, rates)) / rates.clock_ghz
+
+
+def _repack_clk(problem: GemmProblem, knobs: Mapping[str, Any], rates: Rates) -> float:
+    """Return what the pass before the product takes: a launch that memory limits."""
+    elements = moved_elements(problem.operands[:2]) if knobs["repack"] == "rows" else 0
+    if not elements:
+        return 0
+    return REPACK_LAUNCH_CLK + elements * problem.element_bytes / rates.memory_bytes_per_clk

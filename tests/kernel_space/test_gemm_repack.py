@@ -117,6 +117,16 @@ def test_a_config_that_repacks_may_serve_rows_of_any_length():
     assert launch(aligned, config).scratch == ()
 
 
+def test_the_copy_counts_in_the_predicted_time():
+    kernel, alike = Gemm(), GemmProblem(4100, 4100, 4104)
+    odd = GemmProblem(4100, 4100, 4100)
+    without, with_copy = (
+        kernel.estimate(each, kernel.default(each, H200), H200) for each in (alike, odd)
+    )
+    copied = 2 * 2 * 4100 * (4100 + 4160)
+    assert with_copy - without > copied / 4800
+
+
 def test_what_repacks_is_shown():
     kernel = Gemm()
     assert "repack" in kernel.shown(kernel.default(ODD, H200))

@@ -7,6 +7,7 @@ filled up with zeros, so that every tile of K lies in them and none straddles a 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from autotune.records import Launch, Operand, Scalar, Target
 
@@ -41,6 +42,14 @@ def packing(operands: Sequence[Operand], target: Target) -> tuple[Launch, ...]:
         overlaps=True,
     )
     return (launch,)
+
+
+def moved_elements(operands: Sequence[Operand]) -> int:
+    """Return how many elements are read and written to make the copies of ``operands``."""
+    made = copies(operands)
+    return sum(
+        prod(each.shape) + prod(made[each.name].shape) for each in operands if each.name in made
+    )
 
 
 def _copy(operand: Operand) -> Operand:
