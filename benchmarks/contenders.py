@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import sys
 from collections.abc import Mapping, Sequence
@@ -118,14 +119,14 @@ class Library:
     def contenders(self, problem: GemmProblem, buffers: Sequence[Buffers]) -> list[Contender]:
         """Return PyTorch's choice, and one contender for each rank that the library has."""
         views = [_operands(problem, each) for each in buffers]
-        found = [_contender("torch.matmul", partial(_multiply, views), checked=False)]
+        found = [_library_contender("torch.matmul", partial(_multiply, views))]
         for rank in self._ranks:
             try:
                 routine = self._kernel.routine(problem, Config(algorithm=rank), target(0))
             except InvalidInput:  # it has no more
                 break
             arm = partial(_call, routine, buffers)
-            found.append(_contender(f"cublasLt {rank}", arm, checked=False))
+            found.append(_library_contender(f"cublasLt {rank}", arm))
         return found
 
 
@@ -145,7 +146,11 @@ class Triton:
         import triton_gemm
 
         return [
-            _contender(str(blocks), triton_gemm.arm(problem, blocks, buffers))
+            Contender(
+                name=str(blocks),
+                arm=triton_gemm.arm(problem, blocks, buffers),
+                facts=dataclasses.asdict(blocks),
+            )
             for blocks in triton_gemm.candidates(problem)
         ]
 
@@ -236,8 +241,8 @@ def complain(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _contender(name: str, arm: Arm, *, checked: bool = True) -> Contender:
-    return Contender(name=name, arm=arm, facts={"choice": name}, checked=checked)
+def _library_contender(name: str, arm: Arm) -> Contender:
+    return Contender(name=name, arm=arm, facts={"call": name}, checked=False)
 
 
 def _operands(problem: GemmProblem, buffers: Buffers) -> tuple[torch.Tensor, ...]:

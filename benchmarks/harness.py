@@ -23,6 +23,7 @@ import torch
 Arm = Callable[[int], None]  # launches once, on the buffer set of that number
 
 COLD_BYTES = 3 * 60 * 2**20
+MOST_SETS = 128
 REPLAY_US = 2000.0
 BRIEF_US = 500.0
 PACKAGES = (
@@ -33,7 +34,7 @@ PACKAGES = (
 
 def buffer_sets(bytes_each: int) -> int:
     """Return how many buffer sets keep every operand out of L2 between two uses."""
-    return max(2, min(64, -(-COLD_BYTES // max(bytes_each, 1))))
+    return max(2, min(MOST_SETS, -(-COLD_BYTES // max(bytes_each, 1))))
 
 
 def interleave(
@@ -61,18 +62,23 @@ def brief_us(arm: Arm, sets: int) -> float:
 
 
 def _capture(arm: Arm, sets: int, replay_us: float = REPLAY_US) -> tuple[torch.cuda.CUDAGraph, int]:
+    """Return a graph of about ``replay_us``, and how many launches it holds: whole turns."""
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         for i in range(3):
             arm(i % sets)
-        stream.synchronize()
-        one_us = max(_elapsed_us(lambda: [arm(i % sets) for i in range(5)]) / 5, 1.0)
-    launches = max(1, min(200, round(replay_us / one_us)))
+    turn = _graph(arm, sets, 1, stream)
+    turn.replay()
+    turns = max(1, round(replay_us / _elapsed_us(turn.replay)))
+    return (turn if turns == 1 else _graph(arm, sets, turns, stream)), turns * sets
+
+
+def _graph(arm: Arm, sets: int, turns: int, stream: torch.cuda.Stream) -> torch.cuda.CUDAGraph:
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, stream=stream):
-        for i in range(launches):
+        for i in range(turns * sets):
             arm(i % sets)
-    return graph, launches
+    return graph
 
 
 def _elapsed_us(work: Callable[[], Any]) -> float:

@@ -59,11 +59,12 @@ class Blocks:
         waiting = self.bm * self.bn // (2 if self.halves else 1)
         return 2 * (self.stages * (self.bm + self.bn) * self.bk + waiting)
 
-    @property
-    def programs(self) -> int:
-        """Programs that one multiprocessor holds, about."""
+    def programs(self, multiprocessors: int) -> int:
+        """Return how many programs the device holds at a time, about."""
         registers = self.bm * self.bn + OTHER_REGISTERS * 32 * self.warps
-        return max(1, min(SHARED_BYTES // self.shared_bytes, REGISTERS // registers))
+        return multiprocessors * max(
+            1, min(SHARED_BYTES // self.shared_bytes, REGISTERS // registers)
+        )
 
 
 _WIDE = [
@@ -139,7 +140,8 @@ def arm(problem: GemmProblem, blocks: Blocks, buffers: Sequence[Buffers]) -> Arm
     """Return what launches once on the buffer set of a number."""
     made = _Product(problem, blocks)
     arguments = [made.arguments(each) for each in buffers]
-    return lambda i: made.launch(arguments[i])
+    programs = blocks.programs(torch.cuda.get_device_properties().multi_processor_count)
+    return lambda i: made.launch(arguments[i], programs)
 
 
 class _Product:
@@ -169,12 +171,10 @@ class _Product:
         matrices = [buffers[name] for name in "abc"]
         return (*(self._described(matrices) if self._by_tma else matrices), *extents)
 
-    def launch(self, arguments: tuple[Any, ...]) -> None:
+    def launch(self, arguments: tuple[Any, ...], most_programs: int) -> None:
         blocks, problem = self._blocks, self._problem
         tiles = math.ceil(problem.m / blocks.bm) * math.ceil(problem.n / blocks.bn)
-        multiprocessors = torch.cuda.get_device_properties().multi_processor_count
-        grid = (min(tiles, multiprocessors * blocks.programs),)
-        self._kernel[grid](*arguments, **self._settings)
+        self._kernel[min(tiles, most_programs),](*arguments, **self._settings)
 
     def warm(self, buffers: Buffers) -> None:
         self._kernel.warmup(*self.arguments(buffers), grid=(1,), **self._settings)
