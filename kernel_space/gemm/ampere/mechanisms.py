@@ -50,13 +50,13 @@ TRAITS = {
         every_copy=True,
         fragment_sets=1,
         tensor_overhead=24,
-        ffma_overhead=16,
+        ffma_overhead=32,
     ),
     "sync2_smem": Traits(
-        stages=(2,), asynchronous=False, fragment_sets=1, tensor_overhead=24, ffma_overhead=24
+        stages=(2,), asynchronous=False, fragment_sets=1, tensor_overhead=24, ffma_overhead=32
     ),
     "sync2": Traits(
-        stages=(2,), asynchronous=False, every_copy=True, tensor_overhead=8, ffma_overhead=24
+        stages=(2,), asynchronous=False, every_copy=True, tensor_overhead=8, ffma_overhead=32
     ),
     "cg_memcpy_async": Traits(
         stages=(1,),
@@ -92,7 +92,7 @@ TRAITS = {
         producers=PRODUCERS,
         stage_extra_bytes=MBARRIER_BYTES,
         tensor_overhead=24,
-        ffma_overhead=40,
+        ffma_overhead=48,
     ),
 }
 MECHANISMS = tuple(TRAITS)

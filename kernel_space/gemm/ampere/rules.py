@@ -49,7 +49,7 @@ def ampere_rules(problem: GemmProblem, target: Target) -> tuple[Constraint, ...]
         library_shapes(),
         fragments(problem),
         threads(target),
-        stages(),
+        stages(problem),
         barriers(),
         shared_memory(problem, target),
         alignment(problem),
@@ -137,7 +137,7 @@ def threads(target: Target) -> Constraint:
     return Constraint("threads", broken)
 
 
-def stages() -> Constraint:
+def stages(problem: GemmProblem) -> Constraint:
     """Return the rule that the number of buffers is the mechanism's own."""
 
     def broken(mechanism: str, stages: int) -> str | None:
@@ -145,6 +145,8 @@ def stages() -> Constraint:
         if stages not in allowed:
             some = " to ".join(map(str, dict.fromkeys((allowed[0], allowed[-1]))))
             return f"{mechanism} holds {some} in shared memory, not {stages}"
+        if stages == 1 < allowed[-1] and not problem.uses_tensor_cores:
+            return "in a ring of one every address is a constant, too many for CUDA cores' code"
         return None
 
     return Constraint("stages", broken)
