@@ -219,7 +219,7 @@ class Kernel(ABC):
     Attributes:
         name: Short name, unique among installed kernels.
         problem_type: The frozen record that says what is computed.
-        language: ``cuda`` or ``c++``: which devices can run it.
+        language: ``cuda`` or ``c++``: which devices can run it. ``library`` for a call of one.
         scaled_fields: Integer problem fields on which "nearest" is measured; every other field
             must match exactly.
         peer: Name of an installed kernel that computes the same by other means, as a library
