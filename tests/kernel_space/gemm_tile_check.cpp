@@ -1,7 +1,19 @@
-// Compiled by the host's C++ compiler with a config.h of the test: what tile.cuh claims.
+// Compiled by the host's C++ compiler with a config.h of the test: what tile.cuh and copy.cuh claim.
 // Prints one line for each claim that does not hold.
-#define __device__
-#include "ampere/tile.cuh"
+#include "block.h"
+
+struct uint2 {
+    unsigned x, y;
+};
+struct uint4 {
+    unsigned x, y, z, w;
+};
+template <class T>
+T __ldg(const T* address) {
+    return *address;
+}
+
+#include "ampere/copy.cuh"
 
 #include <cstdio>
 #include <set>
@@ -53,6 +65,37 @@ void check_tile(const char* name) {
                         }
 }
 
+// Each piece of a tile is copied once, by those who copy, to where it belongs; what is beyond the
+// operand, whose last tile is not whole, is known to be.
+template <class Tile>
+void check_copies(const char* name) {
+    constexpr int PIECE = config::COPY_BYTES / ELEMENT_BYTES;
+    constexpr int ROWS = Tile::ROWS - 3, COLS = Tile::COLS - PIECE;
+    constexpr int STEP = config::TILE_K;
+    constexpr long long PITCH = 4096;
+    const Element* operand = reinterpret_cast<const Element*>(1 << 20);
+    for (int step = 0; step < 2; ++step) {
+        const int first_row = Tile::K_CONTIGUOUS ? 0 : step * STEP;
+        const int first_col = Tile::K_CONTIGUOUS ? step * STEP : 0;
+        std::set<u32> seen;
+        for (int copier = 0; copier < COPIERS; ++copier) {
+            threadIdx.x = THREADS - COPIERS + copier;
+            Copy<Tile> copy(operand, PITCH, first_row + ROWS, first_col + COLS);
+            if (step > 0) copy.advance();
+            copy.each(0, [&](u32 target, const Piece* source, bool inside) {
+                const long long place = reinterpret_cast<const Element*>(source) - operand;
+                const int row = place / PITCH - first_row, col = place % PITCH - first_col;
+                if (target >= Tile::BYTES || target != Tile::offset(row, col))
+                    std::printf("%s: copied elsewhere\n", name);
+                if (inside != (row < ROWS && col < COLS)) std::printf("%s: the edge\n", name);
+                seen.insert(target);
+            });
+        }
+        if (seen.size() != static_cast<unsigned>(Tile::BYTES / config::COPY_BYTES))
+            std::printf("%s: a piece is not copied\n", name);
+    }
+}
+
 void check_raster(int tiles_m, int tiles_n, bool along_m, int group) {
     std::set<std::pair<int, int>> seen;
     for (int block = 0; block < tiles_m * tiles_n; ++block) {
@@ -69,6 +112,8 @@ void check_raster(int tiles_m, int tiles_n, bool along_m, int group) {
 int main() {
     check_tile<TileA>("A");
     check_tile<TileB>("B");
+    check_copies<TileA>("A");
+    check_copies<TileB>("B");
     for (int tiles_m : {1, 2, 7, 33})
         for (int tiles_n : {1, 3, 8, 20})
             for (int group : {1, 4, 8})
