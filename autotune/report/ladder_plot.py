@@ -11,7 +11,7 @@ from autotune.errors import AutotuneError, InvalidInput, install_hint
 from autotune.files import writable_target, write_whole
 from autotune.report.ladder import device_text, ladder_sheet, per_second
 from autotune.report.sheet import Row
-from autotune.report.units import amount_text, unit_of
+from autotune.report.units import Units, amount_text, unit_of
 from autotune.study import LadderReport
 
 if TYPE_CHECKING:
@@ -60,34 +60,33 @@ def _drawn(report: LadderReport, kind: str) -> bytes:
         figure = Figure(figsize=(8.0, 1.6 + 0.34 * len(report.steps)), layout="constrained")
         _draw(figure.subplots(), report)
         figure.supxlabel(device_text(report), fontsize=8, color=QUIET)
-        figure.savefig(
-            image, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {}
-        )
+        undated = {"Date": None} if kind == "svg" else {}
+        figure.savefig(image, format=kind, dpi=150, metadata=undated)
     return image.getvalue()
 
 
 def _draw(axes: Axes, report: LadderReport) -> None:
     rows = ladder_sheet(report).rows
-    rates, units = [per_second(row)[0] for row in rows], per_second(rows[0])[1]
-    scale, unit = unit_of(max((rate for rate in rates if rate), default=0.0), units)
-    rungs = [(row, rate) for row, rate in zip(rows, rates, strict=True) if not row["peer"]]
-    bars = axes.barh(
-        [row["rung"] for row, _ in rungs], [(rate or 0.0) / scale for _, rate in rungs], color=BAR
-    )
-    told = [
-        amount_text(rate, units) if rate else row["status"] or "not measured" for row, rate in rungs
-    ]
+    units = per_second(rows[0])[1]
+    rates = {row["rung"]: per_second(row)[0] or 0.0 for row in rows}
+    scale, unit = unit_of(max(rates.values()), units)
+    rungs = [row for row in rows if not row["peer"]]
+    lengths = [rates[row["rung"]] / scale for row in rungs]
+    bars = axes.barh([row["rung"] for row in rungs], lengths, color=BAR)
+    told = [_told(row, rates[row["rung"]], units) for row in rungs]
     axes.bar_label(bars, told, padding=4, fontsize=9, color=QUIET)
-    for row, rate in zip(rows, rates, strict=True):
-        if row["peer"] and rate:
-            label = f"{row['rung']}: {amount_text(rate, units)}"
-            axes.axvline(rate / scale, color=LINE, linestyle="--", label=label)
-            axes.legend(loc="upper right", frameon=False)
+    for row in rows:
+        if row["peer"] and rates[row["rung"]]:
+            label = f"{row['rung']}: {_told(row, rates[row['rung']], units)}"
+            axes.axvline(
+                rates[row["rung"]] / scale, color=LINE, linestyle="--", label=label, zorder=0
+            )
+            axes.legend(loc="upper right", framealpha=1.0, edgecolor="none")
     axes.invert_yaxis()  # the lowest rung is read first
     axes.margins(x=0.15)
     axes.set_xlabel(unit)
     axes.set_title(f"{report.spec.kernel.name} {report.spec.problem}", loc="left")
 
 
-def _why_none(row: Row) -> str:
-    return row["status"] or "not measured"
+def _told(row: Row, rate: float, units: Units) -> str:
+    return amount_text(rate, units) if rate else row["status"] or "not measured"
