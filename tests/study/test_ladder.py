@@ -209,3 +209,15 @@ def test_a_recording_answers_with_its_best_where_it_lacks_the_representative(rec
 def test_a_recording_is_not_recorded_again(recording, store):
     run_ladder(spec(), device=recording[0], store=store)
     assert store.studies() == []
+
+
+def test_a_recording_of_a_ladder_has_its_peer_too(host, tmp_path):
+    path = tmp_path / "climbed.db"
+    with Store.open(str(path)) as store:
+        live = run_ladder(spec(), device=host, store=store)
+    device = open_device(f"recording:{path}", limits=Limits())
+    again = run_ladder(spec(), device=device)
+    device.close()
+    assert again.peer is not None, again.no_peer
+    assert again.peer.median_ns == live.peer.median_ns
+    assert [step.median_ns for step in again.steps] == [step.median_ns for step in live.steps]
