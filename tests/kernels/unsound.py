@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 from autotune.records import Config, SourceUnit, load_kernel
@@ -45,6 +46,13 @@ class Aloof(Unsound):
     """Answers nothing when it is asked for a space."""
 
     def space(self, problem, target): ...
+
+
+class Misnaming(Unsound):
+    """Launches on an array that nobody has."""
+
+    def launch(self, problem, config, target):
+        return dataclasses.replace(super().launch(problem, config, target), arguments=("a", "d"))
 
 
 class SomeUnits(Unsound):
