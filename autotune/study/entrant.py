@@ -58,8 +58,9 @@ class Contender:
     def median_ns(self) -> float:
         """Median device time of the last round, in ns; infinite unless it was right."""
         last = self.outcomes[-1]
-        right = last.status is Status.OK and last.measurement is not None
-        return last.measurement.median_ns if right and last.measurement else math.inf
+        if last.status is not Status.OK or last.measurement is None:
+            return math.inf
+        return last.measurement.median_ns
 
     def measure(self) -> None:
         """Verify and time it once more, unless it has failed."""

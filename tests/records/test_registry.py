@@ -82,7 +82,7 @@ def test_installed_kernels_are_found_by_name():
 @pytest.mark.parametrize(
     ("reference", "words"),
     [
-        ("gem", "no kernel named 'gem'; installed: gemm"),
+        ("gem", "no kernel named 'gem'; installed: cublas, gemm"),
         ("{folder}/none.py:Scale", "does not exist"),
         ("{folder}/scale.py:Scal", "has no class 'Scal'"),
         ("{folder}/scale.py:NotAKernel", "is not a subclass of autotune.records.Kernel"),
