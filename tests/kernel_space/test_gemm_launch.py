@@ -24,6 +24,16 @@ def test_one_block_for_each_tile_of_c():
     assert launch.shared_bytes == 4 * (128 + 256) * 32 * 2
 
 
+@pytest.mark.parametrize(
+    ("mechanism", "producers", "barrier_bytes"), [("mbarrier", 0, 16), ("ws_cp_async", 128, 16)]
+)
+def test_warps_that_only_copy_and_mbarriers_come_on_top(mechanism, producers, barrier_bytes):
+    config = CONFIG.replace(mechanism=mechanism, barriers=0)
+    launch = Gemm().launch(GemmProblem(129, 512, 64), config, A100)
+    assert launch.block == (8 * 32 + producers, 1, 1)
+    assert launch.shared_bytes == 4 * ((128 + 256) * 32 * 2 + barrier_bytes)
+
+
 @pytest.mark.parametrize("problem", [GemmProblem(0, 64, 64), GemmProblem(64, 0, 64)])
 def test_an_empty_output_launches_nothing(problem):
     assert Gemm().launch(problem, CONFIG, A100).empty

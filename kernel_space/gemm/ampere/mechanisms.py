@@ -92,7 +92,7 @@ TRAITS = {
         producers=PRODUCERS,
         stage_extra_bytes=MBARRIER_BYTES,
         tensor_overhead=24,
-        ffma_overhead=48,
+        ffma_overhead=72,
     ),
 }
 MECHANISMS = tuple(TRAITS)

@@ -10,6 +10,7 @@ from kernel_space.gemm.ampere.mechanisms import TRAITS
 from kernel_space.gemm.problem import GemmProblem
 
 REGISTER_BYTES = 4
+COPIES_OF_A_REGISTER = 2  # asynchronous ones, among FFMA: their addresses are computed early
 
 
 def estimated_registers(
@@ -34,7 +35,8 @@ def estimated_registers(
     fragments = (warp_m // 8 + warp_n // 4) * 4
     if mechanism == "sync2":  # FFMA takes values one by one, so a second set is hardly ever whole
         return sums + fragments + held + traits.ffma_overhead
-    return sums + _live(mechanism, fragments, held) + traits.ffma_overhead
+    addresses = copied // piece // COPIES_OF_A_REGISTER if traits.asynchronous else 0
+    return sums + _live(mechanism, fragments, held) + addresses + traits.ffma_overhead
 
 
 def _live(mechanism: str, fragments: int, held: int) -> int:
