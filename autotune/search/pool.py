@@ -77,14 +77,19 @@ class Pool:
         self._handicap[row] = FAR
         return self._configs[row]
 
+    def steps(self, point: ArrayLike) -> NDArray[np.int16]:
+        """Return how many steps each row, free or not, is away from ``point``."""
+        apart = np.abs(self.codes - np.asarray(point, dtype=np.int16)[:, None])
+        away: NDArray[np.int16] = np.minimum(apart, self._widest).sum(axis=0, dtype=np.int16)
+        return away
+
     def nearest(self, point: ArrayLike) -> tuple[int, int]:
         """Return the free row nearest to ``point`` and how many steps away it is.
 
         Args:
             point: One code for each axis; no config needs to have them all.
         """
-        apart = np.abs(self.codes - np.asarray(point, dtype=np.int16)[:, None])
-        away = np.minimum(apart, self._widest).sum(axis=0, dtype=np.int16) + self._handicap
+        away = self.steps(point) + self._handicap
         least = away.min()
         tied = np.flatnonzero(away == least)
         return int(tied[self._lottery[tied].argmin()]), int(least)

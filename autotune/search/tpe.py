@@ -16,7 +16,7 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 from autotune.search.pool import Axis, Pool
 from autotune.search.sweep import Sweep
 
-STARTUP = 10  # rows that are learned at random before there is a model
+STARTUP = 10  # rows that are drawn at random before there is a model
 REFINE_EVERY = 4
 ORDINAL_LEVELS = 5  # on shorter axes TPE's narrow bells seldom reach a neighbour: categories do
 ELITE = 25  # TPE's good group never holds more
@@ -38,10 +38,12 @@ class Tpe:
 
     Args:
         pool: What to choose from.
+        startup: How many rows are learned before there is a model.
     """
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, *, startup: int = STARTUP) -> None:
         self._pool = pool
+        self._startup = startup
         self._space = {axis.name: _distribution(axis) for axis in pool.axes}
         self._random = Sweep(pool, pool.shuffled)
         self._learned: dict[int, float | None] = {}
@@ -51,7 +53,7 @@ class Tpe:
 
     def choose(self) -> int:
         """Return a free row and keep the model away from it until it is learned."""
-        if len(self._learned) < STARTUP or not self._ranked:
+        if len(self._learned) < self._startup or not self._ranked:
             row = self._random.choose()
         elif self._pool.taken_count % REFINE_EVERY == 0:
             row = self._refinement()
