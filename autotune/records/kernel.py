@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -270,11 +271,18 @@ class Kernel(ABC):
     def estimate(self, problem: Any, config: Config, target: Target) -> float | None:
         """Predict the time of ``config`` on ``target`` in ns, or return None without a model.
 
-        Nothing is built or measured. A search may try first what promises to be fast, so what
-        counts is the order of the predictions; it asks for those of every valid config.
+        Nothing is built or measured. A search tries first what promises to be fast: what counts
+        is the order of the predictions.
         """
         del problem, config, target
         return None
+
+    def estimates(
+        self, problem: Any, configs: Iterable[Config], target: Target
+    ) -> dict[Config, float]:
+        """Return the estimate of each config that has a finite one, in ns."""
+        asked = ((config, self.estimate(problem, config, target)) for config in configs)
+        return {config: ns for config, ns in asked if ns is not None and math.isfinite(ns)}
 
     def conditions(self, problem: Any, config: Config) -> tuple[Condition, ...]:
         """Return when ``config`` may also serve other problems (none: any problem)."""

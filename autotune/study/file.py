@@ -88,6 +88,7 @@ class _Search(_Section):
     trials: int = Field(default=200, ge=1, le=MOST_COUNT)
     time_budget: Annotated[float, BeforeValidator(_duration_s)] | None = None
     seed: int = Field(default=0, ge=0, lt=2**32)
+    prior: Literal["on", "off"] = "on"
 
 
 class _Policy(_Section):
@@ -152,6 +153,7 @@ def load_study(path: Path) -> StudySpec:
             trials=study.search.trials,
             time_budget_s=study.search.time_budget,
             seed=study.search.seed,
+            prior=study.search.prior == "on",
             policy=_policy(study.policy),
             limits=Limits(**study.limits.model_dump()),
             space=study.space,

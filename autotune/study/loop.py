@@ -180,7 +180,11 @@ class _ProblemSearch:
 
     def _make_searcher(self) -> Searcher:
         searcher = make_searcher(
-            self._spec.sampler, space=self._question.space, valid=self._valid, seed=self._spec.seed
+            self._spec.sampler,
+            space=self._question.space,
+            valid=self._valid,
+            seed=self._spec.seed,
+            estimates=self._question.estimates(self._valid),
         )
         for trial in self._trials:
             searcher.tell(trial.config, trial.status, trial.median_ns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from autotune.device.protocol import Device
 from autotune.errors import InvalidInput, NoValidConfig
@@ -44,12 +44,25 @@ class Question:
         self.offered = device.offers(spec.kernel, problem)
         if next(self.valid(), None) is None:
             raise NoValidConfig(self._why_none())
+        self.estimates([config])  # a fault in the model shows before anything is recorded
 
     def valid(self) -> Iterator[Config]:
         """Yield every config that keeps the rules and that the device can answer for."""
         if self.offered is None:
             return iter(self.space)
         return (config for config in self.offered if self.space.broken(config) is None)
+
+    def estimates(self, configs: Iterable[Config]) -> dict[Config, float]:
+        """Return the times that the kernel predicts, in ns: none where the study has no prior.
+
+        Raises:
+            InvalidInput: The kernel's code raised.
+        """
+        if not self.spec.prior:
+            return {}
+        asked = self.problem, configs, self.device.identity.target
+        found: dict[Config, float] = ask(self.spec.kernel, "estimates", *asked, gives=dict)
+        return found
 
     def candidate(self, config: Config) -> Candidate:
         """Return what is built and measured of ``config``."""

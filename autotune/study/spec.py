@@ -24,6 +24,7 @@ class StudySpec:
         trials: Total for each problem, counting those already in the database.
         time_budget_s: For this run of the whole study, in seconds, or None.
         seed: Seed of the search.
+        prior: True if the search begins with what the kernel predicts to be fast.
         policy: How candidates are measured.
         limits: When a candidate is given up.
         space: Parameters cut down to these values.
@@ -38,6 +39,7 @@ class StudySpec:
     trials: int = 200
     time_budget_s: float | None = None
     seed: int = 0
+    prior: bool = True
     policy: Policy = field(default_factory=Policy)
     limits: Limits = field(default_factory=Limits)
     space: Mapping[str, list[Value]] = field(default_factory=dict)
@@ -49,7 +51,12 @@ class StudySpec:
             "name": self.name,
             "kernel": self.kernel_ref,
             "problems": [problem.as_dict() for problem in self.problems],
-            "search": {"sampler": self.sampler, "trials": self.trials, "seed": self.seed},
+            "search": {
+                "sampler": self.sampler,
+                "trials": self.trials,
+                "seed": self.seed,
+                "prior": self.prior,
+            },
             "policy": dataclasses.asdict(self.policy),
             "limits": dataclasses.asdict(self.limits),
             "space": dict(self.space),
