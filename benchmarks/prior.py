@@ -1,0 +1,189 @@
+"""Trials until a search is within 2 % of the recorded best, with a prior and without.
+
+    python benchmarks/prior.py --json benchmarks/results/prior_h200.json
+
+Every problem of the shipped recording is searched again from many seeds: without a prior, with
+the kernel's own, and with a misleading one that promises most where the kernel promises least.
+Nothing is measured here: each trial gives the time that the recorded device measured. Beside it
+stands how well the prior's order agrees with that of the recorded times (Spearman).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import platform
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+import pandas as pd
+
+from autotune.device.names import recordings
+from autotune.records import Config, DeviceIdentity, Kernel, Problem, Trial, load_kernel
+from autotune.search import make_searcher
+from autotune.space import Space
+from autotune.store import Store
+
+NEAR = 1.02
+ARMS = ("off", "on", "misleading")
+SAMPLERS = ("tpe", "local", "exhaustive", "random")
+PACKAGES = ("autotune-kernels", "numpy", "optuna")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One recorded problem: what became of each config, and what was predicted of it."""
+
+    problem: Problem
+    space: Space
+    trials: Mapping[Config, Trial]
+    estimates: Mapping[Config, float]
+    estimate_us: float
+
+    @property
+    def best_ns(self) -> float:
+        """The least recorded time, in ns."""
+        return min(trial.median_ns for trial in self.trials.values() if trial.median_ns)
+
+    @property
+    def agreement(self) -> float:
+        """Spearman's correlation of predicted and recorded times."""
+        timed = [(self.estimates[c], t.median_ns) for c, t in self.trials.items() if t.median_ns]
+        predicted, recorded = (pd.Series(times).rank() for times in zip(*timed, strict=True))
+        return float(predicted.corr(recorded))
+
+    def believed(self, arm: str) -> Mapping[Config, float]:
+        """Return what a search is told to expect."""
+        if arm == "misleading":
+            return {config: 1 / ns for config, ns in self.estimates.items()}
+        return self.estimates if arm == "on" else {}
+
+    def trials_to_near(self, sampler: str, arm: str, *, seed: int, budget: int) -> int:
+        """Return how many trials it took, or ``budget + 1`` if so many were not enough."""
+        searcher = make_searcher(
+            sampler,
+            space=self.space,
+            valid=list(self.trials),
+            seed=seed,
+            estimates=self.believed(arm),
+        )
+        enough_ns = NEAR * self.best_ns
+        for count in range(1, budget + 1):
+            config = searcher.ask()
+            if config is None:
+                break
+            trial = self.trials[config]
+            if (trial.median_ns or math.inf) <= enough_ns:
+                return count
+            searcher.tell(config, trial.status, trial.median_ns)
+        return budget + 1
+
+
+def main() -> None:
+    """Search every recorded problem, print a table, and keep it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--recording", default="h200")
+    parser.add_argument("--kernel", default="gemm")
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--budget", type=int, default=200)
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    path = recordings()[arguments.recording]
+    device, cases = recorded_cases(path, load_kernel(arguments.kernel))
+    rows = []
+    for case in cases:
+        rows.append(searched(case, arguments.seeds, arguments.budget))
+        show(rows[-1], first=len(rows) == 1)
+    if arguments.json is not None:
+        kept = {"provenance": provenance(device, arguments), "rows": rows}
+        arguments.json.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+def recorded_cases(path: Path, kernel: Kernel) -> tuple[DeviceIdentity, list[Case]]:
+    """Return the device of a recording, and its problems of ``kernel``."""
+    with closing(Store.open(f"sqlite:///{path}", read_only=True, immutable=True)) as store:
+        stored = [each for each in store.contexts() if each.context.kernel == kernel.name]
+        device = stored[0].context.device
+        return device, [
+            _case(kernel, each.context.problem.as_dict(), device, store.answers(each).values())
+            for each in stored
+        ]
+
+
+def _case(
+    kernel: Kernel, fields: dict[str, Any], device: DeviceIdentity, trials: Iterable[Trial]
+) -> Case:
+    problem = kernel.problem_type.parse(fields)
+    space = kernel.space(problem, device.target)
+    known = {trial.config: trial for trial in trials if space.broken(trial.config) is None}
+    started = time.perf_counter()
+    estimates = kernel.estimates(problem, known, device.target)
+    return Case(
+        problem=problem,
+        space=space,
+        trials=known,
+        estimates=estimates,
+        estimate_us=1e6 * (time.perf_counter() - started) / len(known),
+    )
+
+
+def searched(case: Case, seeds: int, budget: int) -> dict[str, Any]:
+    """Return a row: one problem, every sampler, every arm."""
+    row: dict[str, Any] = {
+        "problem": case.problem.as_dict(),
+        "configs": len(case.trials),
+        "best_us": case.best_ns / 1e3,
+        "spearman": round(case.agreement, 3),
+        "estimate_us": round(case.estimate_us, 1),
+    }
+    for sampler in SAMPLERS:
+        for arm in ARMS:
+            if sampler == "random" and arm != "off":
+                continue  # it listens to no prior
+            counts = [
+                case.trials_to_near(sampler, arm, seed=seed, budget=budget) for seed in range(seeds)
+            ]
+            row[f"{sampler}, {arm}"] = {
+                "median": median(counts),
+                "p90": round(quantiles(counts, n=10, method="inclusive")[-1]),
+                "within_budget": sum(count <= budget for count in counts) / seeds,
+            }
+    return row
+
+
+def show(row: dict[str, Any], *, first: bool) -> None:
+    """Print the median trials of one problem, under a header if it is the first."""
+    arms = {name: value for name, value in row.items() if "," in name}
+    if first:
+        print(f"{'problem':24}{'spearman':>9}", *(f"{name:>22}" for name in arms))
+    problem = ",".join(str(value) for value in row["problem"].values())
+    cells = (f"{each['median']:g} (p90 {each['p90']:g})" for each in arms.values())
+    print(f"{problem:24}{row['spearman']:9.3f}", *(f"{cell:>22}" for cell in cells), flush=True)
+
+
+def provenance(device: DeviceIdentity, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what was replayed, with what, when."""
+    return {
+        "recorded_on": device.name,
+        "driver": device.driver,
+        "seeds": arguments.seeds,
+        "budget": arguments.budget,
+        "near": NEAR,
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in PACKAGES},
+        "date": datetime.now(UTC).date().isoformat(),
+        "command": " ".join(["python", *sys.argv]),
+    }
+
+
+if __name__ == "__main__":
+    main()

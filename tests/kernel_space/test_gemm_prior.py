@@ -1,0 +1,171 @@
+"""The prediction of a GEMM's time, held against what an H200 measured and against physics."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autotune.device.names import recordings
+from autotune.records.targets import TARGETS
+from autotune.store import Store
+from kernel_space.gemm import Gemm, GemmProblem, ampere, hopper
+from kernel_space.rates import rates_of
+
+GEMM = Gemm()
+H200 = TARGETS["sm_90a"]
+HOST = replace(H200, arch="x86_64")
+CUBE = GemmProblem(4096, 4096, 4096)
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    """Return a frame of each recorded problem: predicted and recorded time of each config, ns."""
+    path = recordings()["h200"]
+    with Store.open(f"sqlite:///{path}", read_only=True, immutable=True) as store:
+        stored = [each for each in store.contexts() if each.context.kernel == GEMM.name]
+        return {str(each.context.problem): _frame(each, store.answers(each)) for each in stored}
+
+
+def _frame(stored, answers):
+    problem = GemmProblem.parse(stored.context.problem.as_dict())
+    times = {t.config: t.median_ns for t in answers.values() if t.median_ns is not None}
+    estimates = GEMM.estimates(problem, times, stored.context.device.target)
+    rows = [(estimates[config], recorded) for config, recorded in times.items()]
+    return pd.DataFrame(rows, columns=["predicted", "recorded"])
+
+
+def _agreement(frame):
+    """Return Spearman's correlation."""
+    ranks = frame.rank()
+    return ranks.predicted.corr(ranks.recorded)
+
+
+def test_predictions_rank_configs_as_the_h200_did(recorded):
+    agreement = {problem: _agreement(frame) for problem, frame in recorded.items()}
+    assert min(agreement.values()) > 0.85, agreement  # 0.92 to 0.96 when it was fitted
+
+
+def test_the_fastest_tenth_is_predicted_in_the_fastest_third(recorded):
+    for problem, frame in recorded.items():
+        place = frame.rank(pct=True)
+        fastest = place[place.recorded <= 0.1]
+        assert (fastest.predicted <= 1 / 3).mean() > 0.95, problem
+
+
+def test_of_the_ten_that_promise_most_one_is_within_5_percent_of_the_best(recorded):
+    for problem, frame in recorded.items():
+        tried = frame.nsmallest(10, "predicted")
+        assert tried.recorded.min() < 1.05 * frame.recorded.min(), problem
+
+
+def test_the_predicted_time_of_the_fastest_is_no_more_than_a_third_off(recorded):
+    for problem, frame in recorded.items():
+        fastest = frame.loc[frame.recorded.idxmin()]
+        assert 3 / 4 < fastest.recorded / fastest.predicted < 4 / 3, problem
+
+
+def _configs(problem, target, step):
+    return list(GEMM.space(problem, target))[::step]
+
+
+SIZES = st.integers(1, 600).map(lambda eighths: 8 * eighths)
+CONFIGS = st.sampled_from(_configs(CUBE, H200, 97))
+
+
+@settings(max_examples=300, deadline=None)
+@given(m=SIZES, n=SIZES, k=SIZES, config=CONFIGS, more=SIZES, field=st.sampled_from("mnk"))
+def test_more_work_never_takes_less_time(m, n, k, config, more, field):
+    problem = GemmProblem(m, n, k)
+    larger = replace(problem, **{field: getattr(problem, field) + more})
+    slower = GEMM.estimate(larger, config, H200)
+    assert slower >= GEMM.estimate(problem, config, H200)
+
+
+@settings(max_examples=300, deadline=None)
+@given(m=SIZES, n=SIZES, k=SIZES, config=CONFIGS)
+def test_no_config_is_predicted_to_beat_the_device(m, n, k, config):
+    problem = GemmProblem(m, n, k)
+    rates, cost = rates_of(H200), GEMM.cost(problem)
+    flop_per_ns = rates.wgmma_flop_per_clk * rates.clock_ghz * H200.sm_count
+    floor_ns = max(cost.flop / flop_per_ns, cost.bytes / rates.memory_bytes_per_ns)
+    assert GEMM.estimate(problem, config, H200) > floor_ns
+
+
+@pytest.mark.parametrize("arch", [arch for arch in TARGETS if arch.startswith("sm_")])
+@pytest.mark.parametrize(
+    "problem",
+    [
+        GemmProblem(300, 200, 100),
+        GemmProblem(65, 63, 1, "fp16", "tn"),
+        GemmProblem(64, 64, 0),
+        GemmProblem(129, 127, 50, "fp32", "nn"),
+    ],
+    ids=str,
+)
+def test_every_config_of_every_architecture_has_a_finite_time(problem, arch):
+    configs = _configs(problem, TARGETS[arch], 53)
+    estimates = GEMM.estimates(problem, configs, TARGETS[arch])
+    assert len(estimates) == len(configs) > 0
+    assert all(0 < ns < math.inf for ns in estimates.values())
+
+
+def test_a_device_whose_rates_are_unknown_has_no_prediction():
+    assert GEMM.estimate(CUBE, GEMM.default(CUBE, H200), HOST) is None
+
+
+def test_warp_groups_are_not_predicted_where_there_are_none():
+    config = GEMM.default(CUBE, H200)
+    assert config["mechanism"] in hopper.MECHANISMS
+    assert GEMM.estimate(CUBE, config, TARGETS["sm_80"]) is None
+
+
+def _fastest(problem, mechanisms, **fixed):
+    """Return the least prediction among the valid configs of some mechanisms, in ns."""
+    allowed = {"mechanism": [*mechanisms], **{name: [value] for name, value in fixed.items()}}
+    configs = GEMM.space(problem, H200).restricted(allowed)
+    return min(GEMM.estimates(problem, configs, H200).values())
+
+
+def test_every_mechanism_is_predicted():
+    assert all(
+        _fastest(CUBE, [name], raster="along_m", raster_group=1) for name in ampere.MECHANISMS
+    )
+
+
+def test_the_ladder_is_predicted_in_its_order():
+    """The reason for each rung: loads ahead, then asynchronous copies, TMA, and roles."""
+    rungs = ("sync1",), ("cp_async",), ("tma",), ("ws_cooperative", "ws_pingpong")
+    times = [_fastest(CUBE, rung, raster="along_m", raster_group=1) for rung in rungs]
+    assert times == sorted(times, reverse=True)
+
+
+def test_small_k_favours_the_epilogue_that_hides():
+    flat = GemmProblem(8192, 8192, 512)
+    raster = {"raster": "along_m", "raster_group": 1}
+    pingpong, cooperative = (
+        _fastest(flat, [m], **raster) for m in ("ws_pingpong", "ws_cooperative")
+    )
+    assert pingpong < cooperative
+
+
+def test_few_rows_favour_swapped_operands():
+    skinny = GemmProblem(16, 4096, 7168)
+    given_, swapped = (
+        _fastest(skinny, ["ws_basic"], raster="along_m", raster_group=1, operands=order)
+        for order in ("given", "swapped")
+    )
+    assert swapped < given_
+
+
+def test_bands_pay_where_operands_exceed_the_cache():
+    large = GemmProblem(16384, 16384, 16384)
+    narrow, wide = (
+        _fastest(large, ["ws_cooperative"], raster="along_m", raster_group=group)
+        for group in (1, 8)
+    )
+    assert wide < narrow
