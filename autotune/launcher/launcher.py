@@ -66,24 +66,27 @@ class Launcher:
             b: K×N matrix of the same dtype and GPU.
             layout: If given, ``a`` and ``b`` are what memory holds instead: with ``nt``, ``b`` is
                 N×K.
-            out: Row-major M×N array to write; None makes one, of torch if ``a`` is.
+            out: Row-major M×N array to write, of the dtype of ``a`` or fp32; None makes one of
+                that dtype, of torch if ``a`` is.
             stream: A stream or its handle; None means the current one of ``a``'s library.
 
         Raises:
             InvalidInput: The arrays do not fit together, or lie as no kernel reads them.
             NoValidConfig: No config runs on this GPU.
         """
-        call = product(view("a", a), view("b", b), layout)
+        written = None if out is None else view("out", out)
+        call = product(view("a", a), view("b", b), layout, out=written)
         device = gpu.device_of(call.a)
         pointer = gpu.stream_pointer(stream, a, device)
         planner = self._planner("gemm")
         make_problem: Any = planner.kernel.problem_type  # its fields are sound: spare the parsing
         problem: Problem = make_problem(**call.problem)
         with gpu.current(device, pointer) as entered:
-            if out is None:
+            if written is None:
                 shape = (int(call.problem["m"]), int(call.problem["n"]))
                 out = gpu.empty(shape, call.a.dtype, a, device)
-            views = {"a": call.a, "b": call.b, "c": view("out", out)}
+                written = view("out", out)
+            views = {"a": call.a, "b": call.b, "c": written}
             operands.check(planner.kernel.operands(problem), views)
             self._launch(planner, problem, views, stream=entered)
         return out

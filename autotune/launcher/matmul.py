@@ -16,7 +16,7 @@ class Product(NamedTuple):
     b: View
 
 
-def product(a: View, b: View, layout: str | None) -> Product:
+def product(a: View, b: View, layout: str | None, *, out: View | None = None) -> Product:
     """Return the problem of ``a @ b``, or of matrices stored as ``layout`` says.
 
     Args:
@@ -24,9 +24,10 @@ def product(a: View, b: View, layout: str | None) -> Product:
         b: A matrix; K×N without a layout, else as stored.
         layout: ``nn``, ``nt``, ``tn`` or ``tt``: ``t`` means that the matrix that is passed
             holds the transpose, row-major: A as K×M, B as N×K.
+        out: Where the product goes; None means an array of their dtype.
 
     Raises:
-        InvalidInput: The two do not fit together, or have gaps between their elements.
+        InvalidInput: They do not fit together, or have gaps between their elements.
     """
     for matrix in (a, b):
         if len(matrix.shape) != 2:
@@ -41,8 +42,18 @@ def product(a: View, b: View, layout: str | None) -> Product:
     n, k = b.shape if layout[1] == "t" else b.shape[::-1]
     if k_a != k:
         raise InvalidInput(f"a has {k_a} elements along k and b has {k}; they must agree")
-    fields: dict[str, int | str] = {"m": m, "n": n, "k": k, "dtype": a.dtype, "layout": layout}
+    dtype = _dtype(a, out)
+    fields: dict[str, int | str] = {"m": m, "n": n, "k": k, "dtype": dtype, "layout": layout}
     return Product(fields, a, b)
+
+
+def _dtype(a: View, out: View | None) -> str:
+    """Return the dtype of the problem, which names that of the product where it is another."""
+    if out is None or out.dtype == a.dtype:
+        return a.dtype
+    if out.dtype != "fp32":
+        raise InvalidInput(f"out is {out.dtype}; this product is {a.dtype} or fp32")
+    return f"{a.dtype}-{out.dtype}"
 
 
 def _found_layout(a: View, b: View) -> tuple[str, View, View]:

@@ -66,10 +66,10 @@ class Product:
 
     def __init__(self, problem: GemmProblem, *, rank: int) -> None:
         self._operation = _operation(problem)
-        dtype = _DTYPES[problem.dtype]
-        self._b = _matrix(dtype, problem.shape_b)
-        self._a = _matrix(dtype, problem.shape_a)
-        self._c = _matrix(dtype, (problem.m, problem.n))
+        read, written = _DTYPES[problem.input_dtype], _DTYPES[problem.output_dtype]
+        self._b = _matrix(read, problem.shape_b)
+        self._a = _matrix(read, problem.shape_a)
+        self._c = _matrix(written, (problem.m, problem.n))
         ranked = self._ranked()
         if rank >= len(ranked):
             raise InvalidInput(

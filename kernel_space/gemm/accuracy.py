@@ -31,7 +31,7 @@ def tolerance(problem: GemmProblem) -> Tolerance:
     is 1/128 beside the output's rounding, so elements of an everyday size show it.
     """
     return Tolerance(
-        relative=ROUNDING[problem.dtype],
+        relative=ROUNDING[problem.output_dtype],
         absolute=max(problem.k, 16) * SUM_ERROR_PER_TERM,
         reference_dtype="fp64",
     )

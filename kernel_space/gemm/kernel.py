@@ -78,9 +78,7 @@ class Gemm(Kernel):
 
     def cost(self, problem: GemmProblem) -> Cost:
         """Return 2·m·n·k FLOP, and each matrix once through memory."""
-        m, n, k = problem.m, problem.n, problem.k
-        elements = m * k + k * n + m * n
-        return Cost(flop=2 * m * n * k, bytes=elements * problem.element_bytes)
+        return Cost(flop=2 * problem.m * problem.n * problem.k, bytes=problem.moved_bytes)
 
     def conditions(self, problem: GemmProblem, config: Config) -> tuple[Condition, ...]:
         """Return the row lengths that the config's copies need."""

@@ -9,19 +9,27 @@ from autotune.errors import InvalidProblem
 from autotune.records import Operand, Problem
 
 ELEMENT_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4}
+DTYPES = {  # of A and B, and of C
+    "bf16": ("bf16", "bf16"),
+    "fp16": ("fp16", "fp16"),
+    "fp32": ("fp32", "fp32"),
+    "bf16-fp32": ("bf16", "fp32"),
+    "fp16-fp32": ("fp16", "fp32"),
+}
 LAYOUTS = ("nn", "nt", "tn", "tt")
 MAX_EXTENT = 2**30  # tile arithmetic on the device is 32-bit
 
 
 @dataclass(frozen=True)
 class GemmProblem(Problem):
-    """C[m, n] = A·B with fp32 sums, rounded once to ``dtype``.
+    """C[m, n] = A·B with fp32 sums, rounded once to the dtype of C.
 
     Attributes:
         m: Rows of A and C.
         n: Columns of B and C.
         k: Columns of A and rows of B. 0 gives zeros.
-        dtype: ``bf16``, ``fp16`` or ``fp32``, of all three matrices.
+        dtype: ``bf16``, ``fp16`` or ``fp32``, of all three matrices; or ``bf16-fp32`` or
+            ``fp16-fp32``, of A and B and of C.
         layout: One letter for A, one for B: ``n`` if stored as it is (A[m, k], B[k, n]), ``t``
             if stored transposed (A[k, m], B[n, k]). Everything is row-major without gaps.
     """
@@ -42,13 +50,34 @@ class GemmProblem(Problem):
                 raise InvalidProblem(
                     f"problem: {name} must be from 0 to {MAX_EXTENT}, not {extent}"
                 )
-        self.require_one_of("dtype", ELEMENT_BYTES)
+        self.require_one_of("dtype", DTYPES)
         self.require_one_of("layout", LAYOUTS)
 
     @property
+    def input_dtype(self) -> str:
+        """Dtype of A and B."""
+        return DTYPES[self.dtype][0]
+
+    @property
+    def output_dtype(self) -> str:
+        """Dtype of C."""
+        return DTYPES[self.dtype][1]
+
+    @property
     def element_bytes(self) -> int:
-        """Size of one matrix element, in bytes."""
-        return ELEMENT_BYTES[self.dtype]
+        """Size of an element of A and B, in bytes."""
+        return ELEMENT_BYTES[self.input_dtype]
+
+    @property
+    def result_bytes(self) -> int:
+        """Size of an element of C, in bytes."""
+        return ELEMENT_BYTES[self.output_dtype]
+
+    @property
+    def moved_bytes(self) -> int:
+        """Size of all three matrices, in bytes: each travels once at least."""
+        read = self.m * self.k + self.k * self.n
+        return read * self.element_bytes + self.m * self.n * self.result_bytes
 
     @property
     def shape_a(self) -> tuple[int, int]:
@@ -64,9 +93,9 @@ class GemmProblem(Problem):
     def operands(self) -> tuple[Operand, Operand, Operand]:
         """A, B and C as they are stored."""
         return (
-            Operand(name="a", dtype=self.dtype, shape=self.shape_a),
-            Operand(name="b", dtype=self.dtype, shape=self.shape_b),
-            Operand(name="c", dtype=self.dtype, shape=(self.m, self.n), output=True),
+            Operand(name="a", dtype=self.input_dtype, shape=self.shape_a),
+            Operand(name="b", dtype=self.input_dtype, shape=self.shape_b),
+            Operand(name="c", dtype=self.output_dtype, shape=(self.m, self.n), output=True),
         )
 
     @property

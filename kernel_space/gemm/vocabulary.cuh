@@ -5,6 +5,26 @@
 
 enum class Dtype { bf16, fp16, fp32 };
 
+// How an element lies in memory: one of 16 bits is moved as it is, and only tensor cores and
+// roundings look inside.
+template <Dtype DTYPE>
+struct Stored {
+    using type = u16;
+};
+template <>
+struct Stored<Dtype::fp32> {
+    using type = float;
+};
+
+template <bool CONDITION, class Yes, class No>
+struct Choose {
+    using type = Yes;
+};
+template <class Yes, class No>
+struct Choose<false, Yes, No> {
+    using type = No;
+};
+
 // How a tile travels from global to shared memory while the mathematics runs.
 enum class Mechanism {
     sync1,            // one buffer, two barriers, through registers

@@ -36,11 +36,11 @@ def memory_bytes(
     part follows from geometry and is not measured.)
     """
     m, n, k, each = problem.m, problem.n, problem.k, problem.element_bytes
-    once = (m + n) * k * each
+    once, written = (m + n) * k * each, m * n * problem.result_bytes
     if once <= l2_bytes:
-        return once + m * n * each
+        return once + written
     long = -(-waves.at_once // group)
     tiles_m, tiles_n = (long, group) if along_m else (group, long)
     touched = min(tiles_m * waves.tile_m, m) + min(tiles_n * waves.tile_n, n)
     count = m * n / (waves.tile_m * waves.tile_n * waves.at_once)
-    return max(once, count * touched * k * each) + m * n * each
+    return max(once, count * touched * k * each) + written

@@ -70,13 +70,14 @@ def test_every_kind_of_config_multiplies(device, shape):
 
 
 @pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
-@pytest.mark.parametrize("dtype", ["bf16", "fp16"])
+@pytest.mark.parametrize("dtype", ["bf16", "fp16", "fp16-fp32"])
 def test_every_layout_and_dtype(device, dtype, layout):
     problem = GemmProblem(136, 264, 520, dtype, layout)
     assert_right(device, problem, one_of_each_kind(problem, device.identity.target, 1)[::3])
 
 
+@pytest.mark.parametrize("dtype", ["bf16", "bf16-fp32"])
 @pytest.mark.parametrize("shape", ODD_N, ids=str)
-def test_rows_of_c_that_no_tensor_copy_can_store(device, shape):
-    problem = GemmProblem(*shape, "bf16", "nt")
+def test_rows_of_c_that_no_tensor_copy_can_store(device, shape, dtype):
+    problem = GemmProblem(*shape, dtype, "nt")
     assert_right(device, problem, one_of_each_kind(problem, device.identity.target, 2))

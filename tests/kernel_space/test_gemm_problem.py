@@ -18,7 +18,10 @@ def test_fields_are_parsed_as_people_write_them():
         ({"m": -1, "n": 1, "k": 1}, "m must be from 0 to 1073741824, not -1"),
         ({"m": 1, "n": 2**31, "k": 1}, "n must be from 0"),
         ({"m": 1, "n": 1}, "missing field k"),
-        ({"m": 1, "n": 1, "k": 1, "dtype": "fp8"}, "one of bf16, fp16, fp32, not 'fp8'"),
+        (
+            {"m": 1, "n": 1, "k": 1, "dtype": "fp8"},
+            "one of bf16, fp16, fp32, bf16-fp32, fp16-fp32, not 'fp8'",
+        ),
         ({"m": 1, "n": 1, "k": 1, "layout": "xy"}, "one of nn, nt, tn, tt, not 'xy'"),
     ],
 )
@@ -56,9 +59,15 @@ def test_reference_is_the_product_of_the_logical_matrices(layout):
     np.testing.assert_array_equal(Gemm().reference(problem, stored, np)["c"], a @ b)
 
 
-def test_cost_counts_each_matrix_once():
-    cost = Gemm().cost(GemmProblem(2, 3, 5, "bf16"))
-    assert (cost.flop, cost.bytes) == (60, 2 * (10 + 15 + 6))
+@pytest.mark.parametrize(("dtype", "bytes_of_c"), [("bf16", 2), ("bf16-fp32", 4)])
+def test_cost_counts_each_matrix_once(dtype, bytes_of_c):
+    cost = Gemm().cost(GemmProblem(2, 3, 5, dtype))
+    assert (cost.flop, cost.bytes) == (60, 2 * (10 + 15) + bytes_of_c * 6)
+
+
+def test_sums_may_be_kept_as_they_are():
+    a, b, c = Gemm().operands(GemmProblem(2, 3, 5, "fp16-fp32"))
+    assert (a.dtype, b.dtype, c.dtype) == ("fp16", "fp16", "fp32")
 
 
 def test_zero_k_costs_and_gives_nothing_but_zeros():

@@ -176,6 +176,14 @@ def test_foreign_arrays_are_multiplied(launcher, cupy, gemm, wrap, dtype):
     assert_product(gemm, c, a, b, dtype)
 
 
+def test_sums_are_kept_as_they_are_if_there_is_room(launcher, cupy, gemm):
+    a, b = filled(cupy, (130, 72), "fp16", 0), filled(cupy, (90, 72), "fp16", 1).T
+    out = cupy.zeros((130, 90), cupy.float32)
+    launcher(a, b, out=out)
+    exact = a.astype(cupy.float64) @ b.astype(cupy.float64)
+    assert float(abs(out - exact).max()) < 1e-4  # a rounding to fp16 would be 1e-3
+
+
 def test_a_foreign_producer_is_waited_for(launcher, cupy, gemm):
     producer = cupy.cuda.Stream(non_blocking=True)
     source, b = filled(cupy, (512, 512), "fp16", 0), filled(cupy, (512, 512), "fp16", 1)

@@ -38,7 +38,7 @@ __device__ __forceinline__ Copy<Tile> copy_of(const Element* operand, long long 
 
 // One block a multiprocessor is enough: without the 1 the compiler spills a little to fit more.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    gemm(const Element* a, const Element* b, Element* c, int m, int n, int k, long long pitch_a,
+    gemm(const Element* a, const Element* b, Result* c, int m, int n, int k, long long pitch_a,
          long long pitch_b, long long pitch_c, int raster_along_m, int raster_group) {
     extern __shared__ __align__(128) unsigned char shared[];
 

@@ -55,35 +55,39 @@ class TensorProduct {
             }
     }
 
-    // An mma leaves each lane two neighbouring columns of every 8. The four lanes that share a
-    // row trade theirs so that each owns 8 neighbouring columns: one 16-byte store.
+    // An mma leaves each lane two neighbouring columns of every 8.
     __device__ void store(const Output& output) const {
-        const int lane = threadIdx.x % 32;
-        const int quad = lane % 4;
+        const int lane = threadIdx.x % 32, quad = lane % 4;
 #pragma unroll
         for (int i = 0; i < MMAS_M * 2; ++i) {
             const int row = warp_m_ + i * 8 + lane / 4;
 #pragma unroll
             for (int j = 0; j < MMAS_N; j += 4) {
-                u32 pairs[4];
-#pragma unroll
-                for (int p = 0; p < 4; ++p) {
-                    const float(&sum)[4] = sums_[i / 2][j + p];
-                    pairs[p] = rounded_pair<config::DTYPE>(sum[i % 2 * 2], sum[i % 2 * 2 + 1]);
-                }
-                const int col = warp_n_ + j * 8;
-                if (output.vectors) {
-                    transpose_quad(pairs, quad);
-                    output.vector(row, col + quad * 8, pairs);
+                if (sizeof(Result) == 2 && output.vectors) {
+                    store_vector(output, row, i, j, quad);
                 } else {
 #pragma unroll
-                    for (int p = 0; p < 4; ++p) output.pair(row, col + p * 8 + quad * 2, pairs[p]);
+                    for (int p = j; p < j + 4; ++p)
+                        output.pair(row, warp_n_ + p * 8 + quad * 2, low(i, p), high(i, p));
                 }
             }
         }
     }
 
    private:
+    __device__ float low(int i, int j) const { return sums_[i / 2][j][i % 2 * 2]; }
+    __device__ float high(int i, int j) const { return sums_[i / 2][j][i % 2 * 2 + 1]; }
+
+    // The four lanes that share a row trade their pairs, so that each owns 8 neighbouring columns:
+    // one 16-byte store.
+    __device__ void store_vector(const Output& output, int row, int i, int j, int quad) const {
+        u32 pairs[4];
+#pragma unroll
+        for (int p = 0; p < 4; ++p) pairs[p] = rounded_pair(low(i, j + p), high(i, j + p));
+        transpose_quad(pairs, quad);
+        output.vector(row, warp_n_ + j * 8 + quad * 8, pairs);
+    }
+
     // Transposes the 4x4 matrix whose row q is `word` in lane q of each group of four lanes.
     __device__ static void transpose_quad(u32 (&word)[4], int quad) {
 #pragma unroll

@@ -134,7 +134,8 @@ class AmperePlan:
         """
         mechanism, includes = self.pipeline.mechanism, self.pipeline.traits.includes
         constants: dict[str, bool | int | str] = {
-            "Dtype DTYPE": f"Dtype::{self.problem.dtype}",
+            "Dtype DTYPE": f"Dtype::{self.problem.input_dtype}",
+            "Dtype RESULT": f"Dtype::{self.problem.output_dtype}",
             "bool A_TRANSPOSED": self.problem.a_transposed,
             "bool B_TRANSPOSED": self.problem.b_transposed,
             "int TILE_M": self.tile.m,

@@ -71,7 +71,7 @@ def waves(problem: GemmProblem, knobs: Mapping[str, Any], target: Target, rates:
     busy = min(tiles, target.sm_count)
     step = _step(problem, knobs, rates, warps=warps, share=busy / target.sm_count)
     steps: float = -(-problem.k // knobs["tile_k"]) * STEP_FACTOR[knobs["mechanism"]]
-    store_clk: float = tile_m * tile_n * problem.element_bytes / EPILOGUE_BYTES_PER_CLK
+    store_clk: float = tile_m * tile_n * problem.result_bytes / EPILOGUE_BYTES_PER_CLK
 
     def turn(blocks: int) -> float:
         return steps * step.clk(blocks) + blocks * store_clk + START_CLK

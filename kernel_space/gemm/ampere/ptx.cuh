@@ -97,15 +97,3 @@ __device__ __forceinline__ void mma(float (&c)[4], const u32 (&a)[4], const u32 
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
     }
 }
-
-// Rounds two sums to 16 bits and packs them, `low` in the low half.
-template <Dtype DTYPE>
-__device__ __forceinline__ u32 rounded_pair(float low, float high) {
-    u32 pair;
-    if constexpr (DTYPE == Dtype::bf16) {
-        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-    } else {
-        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-    }
-    return pair;
-}

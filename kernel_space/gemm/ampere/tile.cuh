@@ -5,15 +5,6 @@
 
 #include "config.h"
 
-template <bool CONDITION, class Yes, class No>
-struct Choose {
-    using type = Yes;
-};
-template <class Yes, class No>
-struct Choose<false, Yes, No> {
-    using type = No;
-};
-
 constexpr bool TENSOR_CORES = config::DTYPE != Dtype::fp32;
 constexpr int WARPS_M = config::TILE_M / config::WARP_M;
 constexpr int WARPS_N = config::TILE_N / config::WARP_N;
@@ -21,8 +12,7 @@ constexpr int CONSUMERS = WARPS_M * WARPS_N * 32;  // threads that multiply; the
 constexpr int THREADS = CONSUMERS + config::PRODUCERS;
 constexpr int COPIERS = config::PRODUCERS > 0 ? config::PRODUCERS : THREADS;
 
-// 16-bit elements are moved as raw bits; only tensor cores look inside them.
-using Element = Choose<TENSOR_CORES, u16, float>::type;
+using Element = Stored<config::DTYPE>::type;
 constexpr int ELEMENT_BYTES = sizeof(Element);
 
 // A tile of ROWS rows of COLS contiguous elements, as it lies in one stage of shared memory.

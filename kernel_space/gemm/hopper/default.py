@@ -22,7 +22,7 @@ def default(problem: GemmProblem) -> Config:
             "split_k": 1,
             "l2_promotion": 256,
             "keep": "neither",
-            "epilogue": "staged",
+            "epilogue": "direct" if problem.output_dtype == "fp32" else "staged",
             "repack": "none" if unmappable(problem) is None else "rows",
             "raster": "along_m",
             "raster_group": 1,

@@ -4,7 +4,12 @@
 // warp groups multiply; or, with no roles, every group waits for what one thread has asked for.
 #pragma once
 
-#include "epilogue.cuh"
+#include "epilogue_direct.cuh"
+#include "epilogue_staged.cuh"
+#include "reduction.cuh"
+
+using Epilogue = Choose<config::STORES == Stores::direct, DirectEpilogue<Result>,
+                        StagedEpilogue<Result>>::type;
 #ifdef REPACK
 #include "pack.cuh"
 #endif
@@ -66,6 +71,7 @@ __device__ __forceinline__ void consume(const Consumer& consumer, Epilogue epilo
             epilogue.store(accumulators, schedule.at(i), consumer.first_row());
         }
     }
+    epilogue.finish();
 }
 
 // Takes one tile in SPLIT_K parts. Every thread of the cluster passes both cluster barriers.
@@ -110,6 +116,7 @@ __device__ __forceinline__ void alternate(const Producer& producer, const Consum
         accumulators.finish();
         epilogue.store(accumulators, place, consumer.first_row());
     }
+    epilogue.finish();
 }
 
 // Without a cluster not even (1, 1, 1) is said: any cluster launch of it is slower.
@@ -121,7 +128,7 @@ __device__ __forceinline__ void alternate(const Producer& producer, const Consum
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1) IN_CLUSTERS
     gemm(const __grid_constant__ TensorMap a_map, const __grid_constant__ TensorMap b_map,
-         const __grid_constant__ TensorMap c_map, u16* c, int m, int n, int k,
+         const __grid_constant__ TensorMap c_map, Result* c, int m, int n, int k,
          int raster_along_m, int raster_group) {
     extern __shared__ unsigned char raw[];
     const Shared shared(raw);
@@ -137,12 +144,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) IN_CLUSTERS
     const Raster raster{raster_along_m != config::SWAPPED, raster_group};
     const Schedule schedule(rows, cols, k, raster, CLUSTER > 1 ? cluster_rank() : 0);
     const Producer producer{a_map, b_map, shared, schedule};
+    const Destination destination{c_map, c, m, n, shared};
     const int group = threadIdx.x / GROUP_THREADS, thread = threadIdx.x % GROUP_THREADS;
 
     if constexpr (!SPECIALIZED) {
         alternate(producer, Consumer{shared, schedule, group, thread},
-                  Epilogue{c_map, c, m, n, shared, group, thread});
-        if (thread == 0) bulk_store_wait_read<0>();
+                  Epilogue{destination, group, thread});
     } else if (group == 0) {
         keep_registers<PRODUCER_REGISTERS>();
         if (thread == 0) producer.fill();
@@ -154,10 +161,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) IN_CLUSTERS
         take_registers<CONSUMER_REGISTERS>();
         const Consumer consumer{shared, schedule, group - 1, thread};
         if constexpr (config::SPLIT_K > 1) {
-            consume_part(consumer, Reduction{c, m, n, shared});
+            consume_part(consumer, Reduction{destination});
         } else {
-            consume(consumer, Epilogue{c_map, c, m, n, shared, group - 1, thread});
-            if (thread == 0) bulk_store_wait_read<0>();
+            consume(consumer, Epilogue{destination, group - 1, thread});
         }
     }
     if constexpr (CLUSTER > 1) {

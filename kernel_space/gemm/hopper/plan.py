@@ -120,7 +120,7 @@ class HopperPlan:
 
     def header(self) -> str:
         """Return the text of ``config.h``."""
-        element = {"bf16": "bf16", "fp16": "f16"}[self.problem.dtype]
+        element = {"bf16": "bf16", "fp16": "f16"}[self.problem.input_dtype]
         majors = [0 if self._k_contiguous(side) else 1 for side in (0, 1)]
         macros = {"ELEMENT": element, "A_MAJOR": majors[0], "B_MAJOR": majors[1]}
         lines = ["#define HOPPER", *(f'#define {name} "{text}"' for name, text in macros.items())]
@@ -229,6 +229,7 @@ class HopperPlan:
             "bool A_K_CONTIGUOUS": self._k_contiguous(0),
             "bool B_K_CONTIGUOUS": self._k_contiguous(1),
             "bool SWAPPED": self.swapped,
+            "Dtype RESULT": f"Dtype::{self.problem.output_dtype}",
             "Keep KEEP": f"Keep::{self.keep}",
             "Stores STORES": f"Stores::{self._stores}",
             "Roles ROLES": f"Roles::{ROLES[self.mechanism]}",

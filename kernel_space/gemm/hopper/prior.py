@@ -42,7 +42,7 @@ def waves(problem: GemmProblem, knobs: Mapping[str, Any], target: Target, rates:
     at_once, turns = min(clusters, room), -(-clusters // room)
     steps = -(-problem.k // (TILE_K * parts))
     step_clk = _step_clk(problem, knobs, rates, share=at_once * size / target.sm_count)
-    store_clk = tile_m * tile_n * problem.element_bytes / EPILOGUE_BYTES_PER_CLK
+    store_clk = tile_m * tile_n * problem.result_bytes / EPILOGUE_BYTES_PER_CLK
     clk = turns * (steps * step_clk + TILE_CLK)
     clk += store_clk * (1 + (turns - 1) * EXPOSED[knobs["mechanism"]])
     if parts > 1:

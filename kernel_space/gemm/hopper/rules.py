@@ -190,8 +190,8 @@ def keep(problem: GemmProblem) -> Constraint:
     """Return the rule that L2 holds on to the smaller operand only, where memory is the limit."""
     a, b = problem.m * problem.k, problem.k * problem.n
     smaller = "a" if a <= b else "b"
-    moved_bytes = max(1, (a + b + problem.m * problem.n) * problem.element_bytes)
-    intensity = 2 * problem.m * problem.n * problem.k // moved_bytes
+    flop = 2 * problem.m * problem.n * problem.k
+    intensity = flop // max(1, problem.moved_bytes)
 
     def broken(keep: str) -> str | None:
         if keep == "neither":
@@ -205,12 +205,15 @@ def keep(problem: GemmProblem) -> Constraint:
 
 def epilogue(problem: GemmProblem, target: Target) -> Constraint:
     """Return the rule that sums are stored directly only where nothing could hide a detour."""
+    unrounded = problem.result_bytes > problem.element_bytes
 
     def broken(  # who holds which sums, and how many tiles there are
         tile_m: int, tile_n: int, operands: str, split_k: int, epilogue: str
     ) -> str | None:
         if split_k > 1:
             return None if epilogue == "direct" else "parts are added up on their way to C"
+        if unrounded:
+            return None if epilogue == "direct" else "sums that are not rounded leave in sectors"
         if epilogue == "staged":
             return None
         if operands == "swapped":
