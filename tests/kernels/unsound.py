@@ -39,7 +39,7 @@ def _failing(question):
 
 Space_, Default, Unit, Launch = map(_failing, ("space", "default", "unit", "launch"))
 Operands, Reference = map(_failing, ("operands", "reference"))
-Tolerance, Cost = map(_failing, ("tolerance", "cost"))
+Tolerance, Cost, Estimate = map(_failing, ("tolerance", "cost", "estimate"))
 
 
 class Aloof(Unsound):

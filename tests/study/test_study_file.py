@@ -103,6 +103,7 @@ def test_a_study_file_says_everything(study):
         ("trials = 10", f"trials = {'9' * 5000}", r"not a readable TOML file: .*4300 digits"),
         ("trials = 10", f"x = {'[' * 3000}{']' * 3000}", r"TOML file: nested too deeply"),
         ("trials = 10", "trials = 10000000", r"search\.trials: .*at most 1000000, not 10000000"),
+        ("trials = 10", 'prior = "maybe"', r"search\.prior: must be 'on' or 'off', not 'maybe'"),
         ("trials = 10", 'sampler = ["tpe"]', r"search\.sampler: \['tpe'\] is not a sampler"),
         ('"5m"', f'"{"9" * 400}h"', r"search\.time_budget: '9{40}' is not a duration"),
         ("max_samples = 9", "budget_ms = inf", r"policy\.budget_ms: .*finite"),
@@ -132,6 +133,11 @@ def test_what_is_wrong_is_said_in_one_line_with_file_and_key(study, old, new, sa
     assert re.search(says, message)
     assert message.startswith(f"{path}: ")
     assert "\n" not in message
+
+
+def test_a_prior_is_used_unless_it_is_off(study):
+    assert load_study(study(GOOD)).prior
+    assert not load_study(study(GOOD.replace("trials = 10", 'prior = "off"'))).prior
 
 
 def test_a_missing_file_is_named(tmp_path):

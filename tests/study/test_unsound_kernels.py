@@ -55,6 +55,7 @@ def study(name, **changes):
         ("Reference", "no inputs or reference .*KeyError: 'no reference'"),
         ("Tolerance", "no inputs or reference .*KeyError: 'no tolerance'"),
         ("Cost", "no inputs or reference .*KeyError: 'no cost'"),
+        ("Estimate", r"estimates\(\) for m=8,n=8,k=8 raises KeyError: 'no estimate'"),
         ("Aloof", r"space\(\) for m=8,n=8,k=8 returns NoneType, not Space"),
     ],
 )

@@ -1,0 +1,53 @@
+"""A study begins with what its kernel predicts to be fast, if the study says so."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from autotune.device import open_device
+from autotune.records import QUICK, Limits, load_kernel
+from autotune.store import Store
+from autotune.study import StudySpec, run_study
+
+REFERENCE = f"{Path(__file__).parents[1] / 'kernels' / 'predicting.py'}:Predicting"
+
+
+@pytest.fixture
+def order(tmp_path):
+    """Return a function that gives the twins in the order in which a study measured them."""
+    kernel = load_kernel(REFERENCE)
+
+    def measured(**changes):
+        spec = StudySpec(
+            name="s",
+            kernel_ref=REFERENCE,
+            kernel=kernel,
+            problems=(kernel.problem_type.parse({"m": 8, "n": 8, "k": 8}),),
+            sampler="exhaustive",
+            policy=QUICK,
+            **changes,
+        )
+        with (
+            closing(open_device("host", limits=Limits(compile_s=30.0, run_s=5.0))) as device,
+            Store.open(f"sqlite:///{tmp_path}/study.db") as store,
+        ):
+            run_study(spec, device=device, store=store)
+            return [row.trial.config["twin"] for row in store.rows()]
+
+    return measured
+
+
+def test_after_the_default_comes_what_promises_most(order):
+    assert order() == [0, 2, 1]
+
+
+def test_without_a_prior_the_space_decides(order):
+    assert order(prior=False) == [0, 1, 2]
+
+
+def test_what_was_measured_before_is_not_measured_for_its_promise(order):
+    assert order(prior=False, trials=2) == [0, 1]
+    assert order() == [0, 1, 2]
