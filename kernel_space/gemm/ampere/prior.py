@@ -4,8 +4,9 @@ A block goes through K in steps, one tile of A and B each. A step takes as long 
 takes for all blocks of a multiprocessor (products, shared memory, the way from L2), and no less
 than one block needs alone, which waits for its tiles unless enough are on their way.
 
-"Fitted" says: to the 9,024 ok trials of these mechanisms in the H200 recording, by least squares
-of the logarithm of recorded over predicted time, fast configs weighted most.
+"Fitted" says: to the 9,064 ok trials of these mechanisms in the H200 recording, by least squares
+of the logarithm of recorded over predicted time about its mean for each problem, where a config
+weighs the root of the best time over its own.
 """
 
 from __future__ import annotations

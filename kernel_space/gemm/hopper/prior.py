@@ -5,8 +5,8 @@ as the scarcest of products, shared memory, the way from L2 and the wait for a t
 ``stages`` of them hide. The result of a tile leaves under the next one's products, or not, by
 mechanism; that of the last tile never does.
 
-"Fitted" says: to the 3,152 ok trials of these mechanisms in the H200 recording, by least squares
-of the logarithm of recorded over predicted time, fast configs weighted most.
+"Fitted" says: to the 3,172 ok trials of these mechanisms in the H200 recording, in the way that
+``ampere/prior.py`` tells.
 """
 
 from __future__ import annotations
