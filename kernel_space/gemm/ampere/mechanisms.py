@@ -53,7 +53,7 @@ TRAITS = {
         ffma_overhead=32,
     ),
     "sync2_smem": Traits(
-        stages=(2,), asynchronous=False, fragment_sets=1, tensor_overhead=24, ffma_overhead=32
+        stages=(2,), asynchronous=False, fragment_sets=1, tensor_overhead=40, ffma_overhead=32
     ),
     "sync2": Traits(
         stages=(2,), asynchronous=False, every_copy=True, tensor_overhead=8, ffma_overhead=32
@@ -92,7 +92,7 @@ TRAITS = {
         producers=PRODUCERS,
         stage_extra_bytes=MBARRIER_BYTES,
         tensor_overhead=24,
-        ffma_overhead=72,
+        ffma_overhead=80,
     ),
 }
 MECHANISMS = tuple(TRAITS)
