@@ -10,7 +10,12 @@ from autotune.errors import InvalidInput
 from autotune.records import TensorMap
 
 _WORDS = ctypes.c_uint64 * 16
-_ELEMENTS = {"bf16": (2, "BFLOAT16"), "fp16": (2, "FLOAT16"), "fp32": (4, "FLOAT32")}
+_ELEMENTS = {
+    "e4m3": (1, "UINT8"),  # the copy engine has no name for it: bytes are moved as they are
+    "bf16": (2, "BFLOAT16"),
+    "fp16": (2, "FLOAT16"),
+    "fp32": (4, "FLOAT32"),
+}
 _MAPS_KEPT = 4096
 
 

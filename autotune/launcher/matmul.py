@@ -34,6 +34,11 @@ def product(a: View, b: View, layout: str | None, *, out: View | None = None) ->
             raise InvalidInput(f"{matrix.name} has {len(matrix.shape)} axes; a matrix has 2")
     if a.dtype != b.dtype:
         raise InvalidInput(f"a is {a.dtype} and b is {b.dtype}; they must be of one dtype")
+    if a.dtype == "e4m3":
+        raise InvalidInput(
+            "a is e4m3, whose product is scaled; matmul takes no scale",
+            hint="pass the arrays a, b, scale and c to Launcher.run",
+        )
     if layout is None:
         layout, a, b = _found_layout(a, b)
     elif layout not in ("nn", "nt", "tn", "tt"):

@@ -18,8 +18,9 @@ DTYPES = {
     "float32": "fp32",
     "float64": "fp64",
     "int32": "int32",
+    "float8_e4m3fn": "e4m3",
 }
-ELEMENT_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4, "fp64": 8, "int32": 4}
+ELEMENT_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4, "fp64": 8, "int32": 4, "e4m3": 1}
 _INTERFACE_DTYPES = {"<f2": "fp16", "<f4": "fp32", "<f8": "fp64", "<i4": "int32"}
 
 
@@ -32,7 +33,7 @@ class View:
         pointer: Address of its first element.
         shape: Extents.
         strides: Distance between neighbours along each axis, in elements.
-        dtype: ``bf16``, ``fp16``, ``fp32``, ``fp64`` or ``int32``.
+        dtype: ``bf16``, ``fp16``, ``fp32``, ``fp64``, ``int32`` or ``e4m3``.
         device: Index of its GPU, or None if only its address tells.
         producer: Stream on which it may still be written, or None if its owner waits.
         read_only: True if it must not be written.
@@ -137,7 +138,7 @@ def _of_interface(name: str, array: Any, interface: Mapping[str, Any]) -> View:
     if interface.get("mask") is not None:
         raise InvalidInput(f"{name} is a masked array")
     typestr = interface["typestr"]
-    own_dtype = getattr(getattr(array, "dtype", None), "name", typestr)  # bf16 has no typestr
+    own_dtype = getattr(getattr(array, "dtype", None), "name", typestr)  # some have no typestr
     dtype = _INTERFACE_DTYPES.get(typestr) or _dtype(name, own_dtype)
     shape, strides = tuple(interface["shape"]), interface.get("strides")
     pointer, read_only = interface["data"]

@@ -26,15 +26,18 @@ class Operand:
 
     Attributes:
         name: Its name in ``Launch.arguments`` and in ``Kernel.reference``.
-        dtype: ``bf16``, ``fp16``, ``fp32``, ``fp64`` or ``int32``.
+        dtype: ``bf16``, ``fp16``, ``fp32``, ``fp64``, ``int32`` or ``e4m3``, the OCP's 8-bit float.
         shape: Extents as stored, slowest first.
         output: True if the kernel writes it. Outputs are poisoned before each check.
+        drawn_from: Interval in which inputs to check and time with are uniform; inputs that are
+            whole numbers are so in four times it.
     """
 
     name: str
     dtype: str
     shape: tuple[int, ...]
     output: bool = False
+    drawn_from: tuple[float, float] = (-1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +177,7 @@ class Tolerance:
 
     Attributes:
         relative: Bound relative to each reference element.
-        absolute: Bound for each element for inputs uniform in [-1, 1].
+        absolute: Bound for each element for inputs that are drawn as the operands say.
         reference_dtype: ``fp32`` or ``fp64``: what the reference is computed in.
         exact_integers: True if inputs that are small integers must give the rounded exact
             result, as sums of products do. False for a kernel that divides or exponentiates.

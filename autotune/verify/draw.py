@@ -18,18 +18,20 @@ def draw(operand: Operand, *, seed: str, integers: bool, xp: Any) -> Any:
     """Return one input as it is stored.
 
     Args:
-        operand: Its dtype and shape.
+        operand: Its dtype, its shape and the interval to draw from.
         seed: Text; equal text gives equal bits, whatever ``xp`` is.
-        integers: Whole numbers in [-4, 4], rather than uniform in [-1, 1). Integer operands
-            always are whole.
+        integers: Whole numbers in four times the interval, rather than uniform in it. Integer
+            operands always are whole.
         xp: numpy or cupy.
     """
     noise = _noise(math.prod(operand.shape), f"{seed}/{operand.name}", xp)
+    low, high = operand.drawn_from
     if integers or not is_float(operand.dtype):
-        span = 2 * INTEGER_BOUND + 1
-        values = ((noise >> 16) * span >> 16).astype(np.int32) - INTEGER_BOUND
+        least, most = math.ceil(INTEGER_BOUND * low), math.floor(INTEGER_BOUND * high)
+        values = ((noise >> 16) * (most - least + 1) >> 16).astype(np.int32) + least
     else:
-        values = (noise >> 8).astype(np.float32) * np.float32(2.0**-23) - np.float32(1.0)
+        step = np.float32((high - low) * 2.0**-24)
+        values = (noise >> 8).astype(np.float32) * step + np.float32(low)
     return encode(values, operand.dtype, xp).reshape(operand.shape)
 
 

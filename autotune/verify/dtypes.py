@@ -1,7 +1,8 @@
 """How each dtype is stored, and what its bits mean.
 
-Arrays of ``bf16`` are held as ``uint16``: neither numpy nor every CuPy has that type, and bits
-are what a check compares anyway. ``xp`` is numpy or cupy throughout.
+Arrays of ``bf16`` are held as ``uint16`` and those of ``e4m3`` as ``uint8``: neither numpy nor
+every CuPy has these types, and bits are what a check compares anyway. ``xp`` is numpy or cupy
+throughout.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from autotune.verify import float8
+
 _STORED = {"bf16": "uint16", "fp16": "float16", "fp32": "float32", "fp64": "float64"}
-_STORED["int32"] = "int32"
+_STORED |= {"e4m3": "uint8", "int32": "int32"}
 
 BF16_NAN = 0x7FC0
 
@@ -33,8 +36,10 @@ def is_float(dtype: str) -> bool:
 def encode(values: Any, dtype: str, xp: Any) -> Any:
     """Round ``values`` to the nearest ``dtype`` (ties to even) and return them as stored.
 
-    Values of ``bf16`` pass through ``fp32``: give ones that ``fp32`` holds exactly.
+    Values of ``bf16`` and ``e4m3`` pass through ``fp32``: give ones that it holds exactly.
     """
+    if dtype == "e4m3":
+        return float8.encode(values, xp)
     if dtype != "bf16":
         return values.astype(stored_dtype(dtype))
     single = xp.ascontiguousarray(values, dtype=np.float32)
@@ -45,6 +50,8 @@ def encode(values: Any, dtype: str, xp: Any) -> Any:
 
 def decode(stored: Any, dtype: str, to: str) -> Any:
     """Return the values that ``stored`` holds, in the numpy dtype ``to``."""
+    if dtype == "e4m3":
+        return float8.decode(stored, to)
     if dtype != "bf16":
         return stored.astype(to)
     return (stored.astype(np.uint32) << 16).view(np.float32).astype(to)

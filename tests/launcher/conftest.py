@@ -4,18 +4,21 @@ import itertools
 import json
 from contextlib import contextmanager
 from dataclasses import asdict
+from types import SimpleNamespace
 
 import pytest
 
 from autotune.dispatch import Table
 from autotune.launcher import gpu
-from autotune.launcher.view import ELEMENT_BYTES
+from autotune.launcher.view import DTYPES, ELEMENT_BYTES
 from autotune.records import load_kernel
 from autotune.records.targets import TARGETS
 from autotune.toolchain import BinaryStore, source_digest
 
 A100 = TARGETS["sm_80"]
 _TYPESTR = {"fp16": "<f2", "fp32": "<f4", "fp64": "<f8", "int32": "<i4"}
+_TYPESTR |= {"bf16": "<V2", "e4m3": "|V1"}  # not of numpy's: the array names its type
+_NAMES = {own: name for name, own in DTYPES.items()}
 
 
 class Foreign:
@@ -25,6 +28,7 @@ class Foreign:
 
     def __init__(self, shape, dtype="fp16", *, strides=None, pointer=None, **interface):
         size = ELEMENT_BYTES[dtype]
+        self.dtype = SimpleNamespace(name=_NAMES[dtype])
         self.__cuda_array_interface__ = {
             "version": 3,
             "shape": shape,

@@ -18,6 +18,12 @@ def matrix(name, shape, strides, dtype="fp16"):
     return View(name=name, pointer=1 << 20, shape=shape, strides=strides, dtype=dtype)
 
 
+def complex_matrix(foreign):
+    array = foreign((2, 2), typestr="<c8")
+    array.dtype = np.dtype("complex64")
+    return array
+
+
 def test_the_array_interface_is_read(foreign):
     found = view("a", foreign((2, 3), "fp32", strides=(8, 1), stream=7))
     assert (found.shape, found.strides, found.dtype) == ((2, 3), (8, 1), "fp32")
@@ -29,18 +35,18 @@ def test_the_array_interface_without_strides_is_row_major(foreign):
     assert (found.strides, found.dense) == ((12, 4, 1), True)
 
 
-def test_bf16_has_no_typestr_so_its_array_says_it(foreign):
+@pytest.mark.parametrize("dtype", ["bf16", "e4m3"])
+def test_the_array_says_what_has_no_typestr(foreign, dtype):
+    found = view("a", foreign((2, 2), dtype, strides=(2, 1)))
+    assert (found.dtype, found.strides, found.dense) == (dtype, (2, 1), True)
     array = foreign((2, 2), typestr="<V2")
-    array.dtype = np.dtype("float16")
     assert view("a", array).dtype == "fp16"
-    array.dtype = type("dtype", (), {"name": "bfloat16"})
-    assert view("a", array).dtype == "bf16"
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda f: f((2, 2), typestr="<c8"), "a has elements of <c8; allowed: bfloat16, float16"),
+        (complex_matrix, "a has elements of complex64; allowed: bfloat16, float16"),
         (lambda f: f((2, 2), mask=object()), "a is a masked array"),
         (lambda _: np.zeros((2, 2), np.float32), "a is a ndarray that is not on a GPU"),
         (lambda _: [[1.0]], "a is a list, not an array on a GPU"),
@@ -119,3 +125,10 @@ def test_matrices_that_pose_no_problem_are_refused(a, b, layout, message):
 def test_two_dtypes_are_refused():
     with pytest.raises(InvalidInput, match="a is fp16 and b is fp32"):
         product(matrix("a", (2, 2), (2, 1)), matrix("b", (2, 2), (2, 1), "fp32"), None)
+
+
+def test_eight_bit_matrices_need_a_scale_that_matmul_does_not_take():
+    a, b = (matrix(name, (2, 2), (2, 1), "e4m3") for name in "ab")
+    with pytest.raises(InvalidInput, match="a is e4m3, whose product is scaled") as caught:
+        product(a, b, None)
+    assert "Launcher.run" in caught.value.hint
