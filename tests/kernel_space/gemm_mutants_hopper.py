@@ -73,7 +73,6 @@ CONSUMERS = (
         edits=dropped("product_wait<0>();"),
         problem=WIDE,
         knobs=TMA,
-        seen=False,
     ),
     Mutant(
         name="tma_refills_a_stage_that_other_groups_multiply",
@@ -81,7 +80,6 @@ CONSUMERS = (
         edits=dropped("__syncthreads();", "  // everybody has read the stage"),
         problem=WIDE,
         knobs=TMA,
-        seen=False,
     ),
 )
 
@@ -146,7 +144,6 @@ EPILOGUES = (
         edits=dropped("async_proxy_fence();"),
         problem=SHALLOW,
         knobs=PANELS,
-        seen=False,
     ),
     Mutant(
         name="a_part_of_k_is_added_twice",
@@ -161,7 +158,6 @@ EPILOGUES = (
         edits=dropped("cluster_sync();", "  // a block must not leave"),
         problem=SKINNY,
         knobs=SPLIT,
-        seen=False,
     ),
     Mutant(
         name="a_block_leaves_while_others_signal_its_barriers",

@@ -8,11 +8,7 @@ they leave the next candidate alone is tested.
 | ws_cp_async_ends_before_its_copies | consumers wait for every copy, and the block for them |
 | hopper_frees_a_stage_while_it_is_multiplied | a refill takes longer than the rest of a product |
 | sums_are_stored_before_the_last_product_is_done | the compiler puts the wait back, and says so |
-| tma_refills_a_stage_while_it_is_multiplied | a refill takes longer than the rest of a product |
-| tma_refills_a_stage_that_other_groups_multiply | groups drift apart by less than a refill takes |
 | barriers_are_used_without_a_fence | sm_90a has no instruction for it: the code is the same |
-| a_panel_is_stored_without_a_proxy_fence | a barrier is passed before the store begins to read |
-| a_block_leaves_while_others_read_its_sums | shared memory keeps its bytes until it is reused |
 | a_block_leaves_while_others_signal_its_barriers | what nobody waits for any more is lost unseen |
 """
 
