@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from autotune.errors import InvalidInput
 from autotune.records import Config, Outcome, Rung, Status, Trial
+from autotune.search import make_searcher
 from autotune.space import Space
 from autotune.study.question import Question
 
@@ -165,10 +166,23 @@ def _choose(question: Question, rung: Rung, trials: int, seed: int) -> tuple[Seq
         return first, REPRESENTATIVE
     others = [config for config in _pool(question, rung) if config not in first]
     if trials > 1:
-        draw = random.Random(f"{seed} {rung.name}")  # noqa: S311 - a sample, not a secret
-        others = draw.sample(others, min(len(others), trials - len(first)))
+        draw = random.Random(f"{seed} {rung.name}").getrandbits(32)  # noqa: S311 - no secret
+        others = _drawn(question, others, trials - len(first), seed=draw)
     found = [*first, *others]
     return found, f"fastest of {len(found)}{'' if recorded is None else ' recorded'}"
+
+
+def _drawn(question: Question, configs: Sequence[Config], count: int, *, seed: int) -> list[Config]:
+    """Return ``count`` of the configs: a few that promise to be fast, then any."""
+    searcher = make_searcher(
+        "tpe",
+        space=question.space,
+        valid=configs,
+        seed=seed,
+        estimates=question.estimates(configs),
+    )
+    asked = (searcher.ask() for _ in range(count))
+    return [config for config in asked if config is not None]
 
 
 def _pool(question: Question, rung: Rung) -> Iterable[Config]:
