@@ -12,6 +12,7 @@ from typing import Any
 from autotune.device.protocol import Device
 from autotune.errors import AutotuneError, InvalidInput
 from autotune.records import (
+    Config,
     DeviceIdentity,
     Kernel,
     Policy,
@@ -207,14 +208,19 @@ class _Log:
         self._store = store
         self._study_id: int | None = None
         self._numbers: Counter[tuple[str, ...]] = Counter()
+        self._kept: set[tuple[tuple[str, ...], Config]] = set()
 
     def record(self, contender: Contender) -> Trial:
-        """Return the trial of ``contender``, written down if there is a store."""
+        """Return the trial of ``contender``, written down if there is a store.
+
+        A config that stands for two rungs is kept once: a study has one trial of each.
+        """
         context = contender.question.context
         trial = contender.trial(self._numbers[context.identity])
-        self._numbers[context.identity] += 1
-        if self._store is None:
+        if self._store is None or (context.identity, trial.config) in self._kept:
             return trial
+        self._kept.add((context.identity, trial.config))
+        self._numbers[context.identity] += 1
         return self._store.record(self._begun(self._store), context, trial)
 
     def _begun(self, store: Store) -> int:

@@ -47,6 +47,15 @@ class Alone(Laddered):
         return super().ladder(problem, target)[:1]
 
 
+class Twofold(Alone):
+    """Two rungs that the same configs may stand for."""
+
+    name = "twofold"
+
+    def ladder(self, problem, target):
+        return (_rung("right", "none"), _rung("as right", "none"))
+
+
 class Untidy(Laddered):
     """Its rungs are words."""
 

@@ -135,6 +135,16 @@ def test_of_several_configs_the_fastest_takes_part_and_all_are_kept(device, stor
     assert {config for config, _ in heat} <= set(kept)
 
 
+def test_a_config_that_stands_for_two_rungs_is_kept_once(host, store):
+    report = run_ladder(spec("Twofold", trials=4, rounds=1), device=host, store=store)
+    assert {name: step.status for name, step in steps(report).items()} == {
+        "right": Status.OK,
+        "as right": Status.OK,
+    }
+    kept = [row.trial.config for row in store.rows()]
+    assert len(kept) == len(set(kept)) >= 4
+
+
 def test_the_seed_says_which_configs_are_tried(host):
     tried = []
     for seed in (1, 1, 2):
