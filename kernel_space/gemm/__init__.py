@@ -1,4 +1,4 @@
-"""C = A·B on NVIDIA GPUs: bf16 and fp16 on tensor cores, fp32 on CUDA cores, any layout."""
+"""C = A·B on NVIDIA GPUs: e4m3, bf16 and fp16 on tensor cores, fp32 on CUDA cores, any layout."""
 
 from __future__ import annotations
 

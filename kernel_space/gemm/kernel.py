@@ -30,7 +30,7 @@ SOURCES = Path(__file__).parent
 
 
 class Gemm(Kernel):
-    """C = A·B with fp32 sums: bf16 and fp16 on tensor cores, fp32 on CUDA cores."""
+    """C = A·B with fp32 sums: e4m3, bf16 and fp16 on tensor cores, fp32 on CUDA cores."""
 
     name = "gemm"
     problem_type = GemmProblem
@@ -44,7 +44,7 @@ class Gemm(Kernel):
 
     def default(self, problem: GemmProblem, target: Target) -> Config:
         """Return a middling config that fits every device of the target's architecture."""
-        if hopper.unavailable(problem, target) is None:
+        if ampere.unavailable(problem) or hopper.unavailable(problem, target) is None:
             return hopper.default(problem)
         return ampere.default(problem)
 
@@ -64,7 +64,7 @@ class Gemm(Kernel):
         return _plan(problem, config).launch(target)
 
     def operands(self, problem: GemmProblem) -> tuple[Operand, ...]:
-        """Return A, B and C as they are stored."""
+        """Return A, B, the scale of 8-bit ones, and C, as they are stored."""
         return problem.operands
 
     def reference(self, problem: GemmProblem, inputs: Mapping[str, Any], xp: Any) -> dict[str, Any]:
@@ -96,7 +96,11 @@ class Gemm(Kernel):
 
     def shown(self, config: Config) -> tuple[str, ...]:
         """Return the mechanism, what it leaves a choice in, and what is switched on."""
-        idle = {"barriers": 0, **ampere.FIXED, **(hopper.IDLE if _is_hopper(config) else {})}
+        idle = {
+            "barriers": 0,
+            **ampere.FIXED,
+            **(hopper.idle(config) if _is_hopper(config) else {}),
+        }
         rest = (name for name in config if config[name] != idle.get(name))
         return ("mechanism", *(name for name in rest if name != "mechanism"))
 

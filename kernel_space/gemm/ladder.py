@@ -120,7 +120,7 @@ def gemm_ladder(problem: GemmProblem, default: Config) -> tuple[Rung, ...]:
             preferred=tuple(
                 _by_threads(problem, mechanism, how)
                 if isinstance(how, _Threads)
-                else _by_engine(default, mechanism, how)
+                else _by_engine(problem, default, mechanism, how)
             ),
             change=change,
             why=why,
@@ -153,12 +153,14 @@ def _by_threads(problem: GemmProblem, mechanism: str, how: _Threads) -> Iterator
         )
 
 
-def _by_engine(default: Config, mechanism: str, how: _Engine) -> Iterator[Config]:
+def _by_engine(
+    problem: GemmProblem, default: Config, mechanism: str, how: _Engine
+) -> Iterator[Config]:
     """Yield configs with as many stages as fit."""
     tiles = dict.fromkeys((how, how._replace(cluster_m=1), _Engine(128, 128), _Engine(64, 64)))
     for tile, group, stages in itertools.product(tiles, (8, 1), range(hopper.MOST_STAGES, 1, -1)):
         yield default.replace(
-            **hopper.FIXED,
+            **hopper.fixed(problem),
             mechanism=mechanism,
             tile_m=tile.tile_m,
             tile_n=tile.tile_n,

@@ -35,14 +35,14 @@ def estimate(problem: GemmProblem, config: Config, target: Target) -> float | No
     raster = {"along_m": knobs["raster"] == "along_m", "group": knobs["raster_group"]}
     moved = memory_bytes(problem, waves, target.l2_bytes, **raster)
     flop_per_clk = SUSTAINED * target.sm_count * rates.tensor_flop_per_clk
-    power = 2 * problem.m * problem.n * problem.k / flop_per_clk
+    power = 2 * problem.m * problem.n * problem.k / (flop_per_clk * problem.tensor_speed)
     clk = together(waves.clk, moved / rates.memory_bytes_per_clk, power)
     return (clk + LAUNCH_CLK + _repack_clk(problem, knobs, rates)) / rates.clock_ghz
 
 
 def _repack_clk(problem: GemmProblem, knobs: Mapping[str, Any], rates: Rates) -> float:
     """Return what the pass before the product takes: a launch that memory limits."""
-    elements = moved_elements(problem.operands[:2]) if knobs["repack"] == "rows" else 0
+    elements = moved_elements(problem.factors[:2]) if knobs["repack"] == "rows" else 0
     if not elements:
         return 0
     return REPACK_LAUNCH_CLK + elements * problem.element_bytes / rates.memory_bytes_per_clk

@@ -8,28 +8,36 @@ from typing import ClassVar
 from autotune.errors import InvalidProblem
 from autotune.records import Operand, Problem
 
-ELEMENT_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4}
+ELEMENT_BYTES = {"e4m3": 1, "bf16": 2, "fp16": 2, "fp32": 4}
 DTYPES = {  # of A and B, and of C
     "bf16": ("bf16", "bf16"),
     "fp16": ("fp16", "fp16"),
     "fp32": ("fp32", "fp32"),
     "bf16-fp32": ("bf16", "fp32"),
     "fp16-fp32": ("fp16", "fp32"),
+    "e4m3-bf16": ("e4m3", "bf16"),
+    "e4m3-fp16": ("e4m3", "fp16"),
+    "e4m3-fp32": ("e4m3", "fp32"),
 }
 LAYOUTS = ("nn", "nt", "tn", "tt")
+EIGHT_BIT_STEP = 16  # elements of 8 bits in the rows that tensor maps can describe
 MAX_EXTENT = 2**30  # tile arithmetic on the device is 32-bit
+SCALES = (0.5, 1.0)  # that inputs to check with are scaled by: neither lost nor magnified
 
 
 @dataclass(frozen=True)
 class GemmProblem(Problem):
     """C[m, n] = A·B with fp32 sums, rounded once to the dtype of C.
 
+    Of ``e4m3`` the product is ``scale``·A·B: what its elements stand for is known up to a factor.
+    Then layout is ``nt`` and k a positive multiple of 16: nothing else multiplies them.
+
     Attributes:
         m: Rows of A and C.
         n: Columns of B and C.
         k: Columns of A and rows of B. 0 gives zeros.
-        dtype: ``bf16``, ``fp16`` or ``fp32``, of all three matrices; or ``bf16-fp32`` or
-            ``fp16-fp32``, of A and B and of C.
+        dtype: ``bf16``, ``fp16`` or ``fp32``, of all three matrices; or of A and B and of C:
+            ``bf16-fp32``, ``fp16-fp32``, ``e4m3-bf16``, ``e4m3-fp16`` or ``e4m3-fp32``.
         layout: One letter for A, one for B: ``n`` if stored as it is (A[m, k], B[k, n]), ``t``
             if stored transposed (A[k, m], B[n, k]). Everything is row-major without gaps.
     """
@@ -52,6 +60,11 @@ class GemmProblem(Problem):
                 )
         self.require_one_of("dtype", DTYPES)
         self.require_one_of("layout", LAYOUTS)
+        if self.scaled and (self.layout != "nt" or self.k == 0 or self.k % EIGHT_BIT_STEP):
+            raise InvalidProblem(
+                f"problem: {self.dtype} takes layout nt and k a positive multiple of "
+                f"{EIGHT_BIT_STEP}, not {self.layout} and {self.k}"
+            )
 
     @property
     def input_dtype(self) -> str:
@@ -90,13 +103,27 @@ class GemmProblem(Problem):
         return (self.n, self.k) if self.b_transposed else (self.k, self.n)
 
     @property
-    def operands(self) -> tuple[Operand, Operand, Operand]:
-        """A, B and C as they are stored."""
-        return (
-            Operand(name="a", dtype=self.input_dtype, shape=self.shape_a),
-            Operand(name="b", dtype=self.input_dtype, shape=self.shape_b),
-            Operand(name="c", dtype=self.output_dtype, shape=(self.m, self.n), output=True),
-        )
+    def operands(self) -> tuple[Operand, ...]:
+        """A, B, the scale if there is one, and C, as they are stored."""
+        return (*self.factors, self.result)
+
+    @property
+    def factors(self) -> tuple[Operand, ...]:
+        """What is multiplied: A, B and the scale if there is one."""
+        a = Operand(name="a", dtype=self.input_dtype, shape=self.shape_a)
+        b = Operand(name="b", dtype=self.input_dtype, shape=self.shape_b)
+        scale = Operand(name="scale", dtype="fp32", shape=(1,), drawn_from=SCALES)
+        return (a, b, scale) if self.scaled else (a, b)
+
+    @property
+    def result(self) -> Operand:
+        """C as it is stored."""
+        return Operand(name="c", dtype=self.output_dtype, shape=(self.m, self.n), output=True)
+
+    @property
+    def scaled(self) -> bool:
+        """True if the product is multiplied by a number: that of 8-bit elements is."""
+        return self.input_dtype == "e4m3"
 
     @property
     def a_transposed(self) -> bool:
@@ -119,5 +146,10 @@ class GemmProblem(Problem):
 
     @property
     def uses_tensor_cores(self) -> bool:
-        """True for the 16-bit dtypes."""
-        return self.element_bytes == ELEMENT_BYTES["bf16"]
+        """True unless A and B are fp32."""
+        return self.input_dtype != "fp32"
+
+    @property
+    def tensor_speed(self) -> int:
+        """How many times as fast as 16-bit elements tensor cores multiply these."""
+        return 2 if self.input_dtype == "e4m3" else 1

@@ -9,6 +9,8 @@ from kernel_space.gemm.ampere import ampere_rules
 from kernel_space.gemm.hopper import hopper_rules
 from kernel_space.gemm.problem import GemmProblem
 
+TILE_ROW_BYTES = (32, 64, 128)  # of one stage, along K
+
 
 def gemm_space(problem: GemmProblem, target: Target) -> Space:
     """Return the parameters and constraints for ``problem`` on ``target``."""
@@ -51,7 +53,7 @@ def _parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
 
 
 def _tile_parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
-    depths = (16, 32, 64) if problem.uses_tensor_cores else (8, 16, 32)
+    depths = tuple(row // problem.element_bytes for row in TILE_ROW_BYTES)
     return (
         Parameter("tile_m", (32, 64, 128, 192, 256), about="rows of C that a block computes"),
         Parameter("tile_n", tuple(range(16, 257, 16)), about="columns of C that a block computes"),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from autotune.verify import decode, encode
 from kernel_space.gemm import Gemm, GemmProblem
 
 ROWS, COLS = 48, 64
@@ -52,3 +53,53 @@ def test_nothing_passes_as_not_a_number():
     problem = GemmProblem(ROWS, COLS, 64)
     nans = np.full((ROWS, COLS), np.nan)
     assert not lies_within(problem, nans, np.zeros_like(nans)).any()
+
+
+def drawn_e4m3(shape, seed):
+    values = np.random.default_rng(seed).uniform(-1, 1, shape)
+    return decode(encode(values, "e4m3", np), "e4m3", "float64")
+
+
+def summed_by_hopper(a, b):
+    """Add 32 products at a time as its tensor cores do: cut off behind 14 bits of the largest."""
+    sums = np.zeros((a.shape[0], b.shape[1]))
+    for start in range(0, a.shape[1], 32):
+        part = slice(start, start + 32)
+        terms = a[:, part, None] * b[None, part, :]
+        terms = np.concatenate([terms, sums[:, None]], axis=1)
+        sums = cut_off(terms, np.abs(terms).max(axis=1, keepdims=True)).sum(axis=1)
+        sums = cut_off(sums, np.abs(sums))
+    return sums
+
+
+def cut_off(values, largest):
+    _, exponent = np.frexp(largest)
+    step = np.ldexp(1.0, exponent - 14)
+    return np.trunc(values / step) * step
+
+
+@pytest.mark.parametrize("k", [16, 32, 128, 1024, 4096])
+@pytest.mark.parametrize("result", ["bf16", "fp32"])
+def test_sums_of_eight_bit_products_pass_as_coarse_as_hopper_makes_them(k, result):
+    a, b = drawn_e4m3((32, k), 1), drawn_e4m3((k, 32), 2)
+    problem = GemmProblem(32, 32, k, f"e4m3-{result}")
+    wanted, scale = a @ b, 0.75
+    right = rounded(summed_by_hopper(a, b) * scale, result)
+    assert lies_within(problem, right, wanted * scale).all()
+    assert lies_within(problem, rounded(wanted * scale, result), wanted * scale).all()
+
+
+@pytest.mark.parametrize(("k", "dropped"), [(16, 1), (1024, 1), (4096, 128), (16384, 128)])
+def test_a_part_that_is_missing_from_a_sum_of_eight_bit_products_shows(k, dropped):
+    a, b = drawn_e4m3((64, k), 1), drawn_e4m3((k, 64), 2)
+    problem = GemmProblem(64, 64, k, "e4m3-bf16")
+    short = rounded(a[:, dropped:] @ b[dropped:], "bf16")
+    assert not lies_within(problem, short, a @ b).all()
+
+
+def test_whole_numbers_are_exact_as_long_as_their_sums_fit_what_is_kept():
+    for k, exact in ((16, True), (496, True), (512, False), (4096, False)):
+        assert Gemm().tolerance(GemmProblem(64, 64, k, "e4m3-bf16")).exact_integers is exact
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(-4, 5, (32, 496)), rng.integers(-4, 5, (496, 32))
+    assert np.array_equal(summed_by_hopper(a, b), a @ b)

@@ -43,18 +43,22 @@ def test_zero_k_still_launches_to_write_zeros():
     assert not Gemm().launch(GemmProblem(64, 64, 0), CONFIG, A100).empty
 
 
-@pytest.mark.parametrize("family", ["ampere", "hopper"])
-def test_arguments_match_the_kernel_parameter_by_parameter(family):
+@pytest.mark.parametrize(
+    ("family", "dtype", "layout"),
+    [("ampere", "bf16", "tn"), ("hopper", "bf16", "tn"), ("hopper", "e4m3-bf16", "nt")],
+)
+def test_arguments_match_the_kernel_parameter_by_parameter(family, dtype, layout):
     kernel = Gemm()
-    problem = GemmProblem(32, 56, 72, "bf16", "tn")
+    problem = GemmProblem(32, 56, 80, dtype, layout)
     target = {"ampere": A100, "hopper": TARGETS["sm_90a"]}[family]
     config = CONFIG if family == "ampere" else kernel.default(problem, target)
     source = kernel.unit(problem, config, target).main.parent / family / f"gemm_{family}.cuh"
     signature = re.search(r"\sgemm\((.*?)\)\s*{", source.read_text(), re.DOTALL)
     assert signature is not None
     declared = [" ".join(text.split()) for text in signature[1].split(",")]
-    values = {"m": 32, "n": 56, "k": 72, "pitch_a": 32, "pitch_b": 56, "pitch_c": 56}
+    values = {"m": 32, "n": 56, "k": 80, "pitch_a": 32, "pitch_b": 56, "pitch_c": 56}
     values |= {"raster_along_m": 1, "raster_group": config["raster_group"]}
+    values |= {"scale": "scale" if problem.scaled else 0}
 
     arguments = kernel.launch(problem, config, target).arguments
 
@@ -62,7 +66,8 @@ def test_arguments_match_the_kernel_parameter_by_parameter(family):
     for argument, parameter in zip(arguments, declared, strict=True):
         kind, name = parameter.replace("*", "* ").rsplit(maxsplit=1)
         if isinstance(argument, Scalar):
-            assert {"int32": "int", "int64": "long long"}[argument.dtype] == kind
+            kinds = {"int32": ["int"], "int64": ["long long", "const float*"]}
+            assert kind in kinds[argument.dtype]
             assert argument.value == values[name]
         elif isinstance(argument, TensorMap):
             assert kind == "const __grid_constant__ TensorMap"

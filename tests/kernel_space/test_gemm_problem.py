@@ -20,7 +20,7 @@ def test_fields_are_parsed_as_people_write_them():
         ({"m": 1, "n": 1}, "missing field k"),
         (
             {"m": 1, "n": 1, "k": 1, "dtype": "fp8"},
-            "one of bf16, fp16, fp32, bf16-fp32, fp16-fp32, not 'fp8'",
+            "fp16-fp32, e4m3-bf16, e4m3-fp16, e4m3-fp32, not 'fp8'",
         ),
         ({"m": 1, "n": 1, "k": 1, "layout": "xy"}, "one of nn, nt, tn, tt, not 'xy'"),
     ],
@@ -28,6 +28,25 @@ def test_fields_are_parsed_as_people_write_them():
 def test_what_cannot_be_computed_is_refused_in_one_line(fields, said):
     with pytest.raises(InvalidProblem, match=said):
         GemmProblem.parse(fields)
+
+
+@pytest.mark.parametrize(
+    ("k", "layout"), [(24, "nt"), (0, "nt"), (64, "nn"), (64, "tn"), (64, "tt"), (8, "nn")]
+)
+def test_eight_bit_elements_have_one_layout_and_whole_lines(k, layout):
+    said = f"e4m3-bf16 takes layout nt and k a positive multiple of 16, not {layout} and {k}"
+    with pytest.raises(InvalidProblem, match=said):
+        GemmProblem(64, 64, k, "e4m3-bf16", layout)
+
+
+def test_products_of_eight_bit_elements_are_scaled():
+    problem = GemmProblem(2, 3, 16, "e4m3-fp16")
+    a, b, scale, c = Gemm().operands(problem)
+    assert [each.name for each in (a, b, scale, c)] == ["a", "b", "scale", "c"]
+    assert [each.dtype for each in (a, b, scale, c)] == ["e4m3", "e4m3", "fp32", "fp16"]
+    assert (scale.shape, scale.output, scale.drawn_from) == ((1,), False, (0.5, 1.0))
+    inputs = {"a": np.ones((2, 16)), "b": np.ones((3, 16)), "scale": np.array([0.75])}
+    np.testing.assert_array_equal(Gemm().reference(problem, inputs, np)["c"], np.full((2, 3), 12))
 
 
 @pytest.mark.parametrize(
@@ -59,10 +78,12 @@ def test_reference_is_the_product_of_the_logical_matrices(layout):
     np.testing.assert_array_equal(Gemm().reference(problem, stored, np)["c"], a @ b)
 
 
-@pytest.mark.parametrize(("dtype", "bytes_of_c"), [("bf16", 2), ("bf16-fp32", 4)])
-def test_cost_counts_each_matrix_once(dtype, bytes_of_c):
-    cost = Gemm().cost(GemmProblem(2, 3, 5, dtype))
-    assert (cost.flop, cost.bytes) == (60, 2 * (10 + 15) + bytes_of_c * 6)
+@pytest.mark.parametrize(
+    ("dtype", "bytes_in", "bytes_of_c"), [("bf16", 2, 2), ("bf16-fp32", 2, 4), ("e4m3-bf16", 1, 2)]
+)
+def test_cost_counts_each_matrix_once(dtype, bytes_in, bytes_of_c):
+    cost = Gemm().cost(GemmProblem(2, 3, 16, dtype))
+    assert (cost.flop, cost.bytes) == (192, bytes_in * (32 + 48) + bytes_of_c * 6)
 
 
 def test_sums_may_be_kept_as_they_are():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kernel_space.gemm.ampere.default import default
 from kernel_space.gemm.ampere.mechanisms import MECHANISMS
 from kernel_space.gemm.ampere.plan import AmperePlan, conditions
-from kernel_space.gemm.ampere.rules import COPY_SIZES, FIXED, ampere_rules
+from kernel_space.gemm.ampere.rules import COPY_SIZES, FIXED, ampere_rules, unavailable
 
 __all__ = [
     "COPY_SIZES",
@@ -15,4 +15,5 @@ __all__ = [
     "ampere_rules",
     "conditions",
     "default",
+    "unavailable",
 ]

@@ -43,6 +43,7 @@ MAX_COPIES = 64  # of one thread and tile; they are unrolled
 def ampere_rules(problem: GemmProblem, target: Target) -> tuple[Constraint, ...]:
     """Return the constraints of the mechanisms whose threads copy and whose warps multiply."""
     rules = (
+        elements(problem),
         *(Constraint.fixed("no_choice", name, value) for name, value in FIXED.items()),
         *block_tile(),
         *warp_tile(),
@@ -59,6 +60,24 @@ def ampere_rules(problem: GemmProblem, target: Target) -> tuple[Constraint, ...]
         registers(problem, target),
     )
     return tuple(rule.only_where("mechanism", MECHANISMS) for rule in rules)
+
+
+def unavailable(problem: GemmProblem) -> str | None:
+    """Return why no mechanism of this family can run ``problem``, or None."""
+    if problem.input_dtype == "e4m3":
+        return "warps multiply bf16, fp16 and fp32; e4m3 is left to warp groups"
+    return None
+
+
+def elements(problem: GemmProblem) -> Constraint:
+    """Return the rule that there are products of such elements."""
+    reason = unavailable(problem)
+
+    def broken(mechanism: str) -> str | None:
+        del mechanism
+        return reason
+
+    return Constraint("elements", broken)
 
 
 def block_tile() -> tuple[Constraint, Constraint]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from kernel_space.gemm.hopper.default import default
 from kernel_space.gemm.hopper.plan import MECHANISMS, HopperPlan, conditions
-from kernel_space.gemm.hopper.rules import FIXED, IDLE, MOST_STAGES, hopper_rules, unavailable
+from kernel_space.gemm.hopper.rules import MOST_STAGES, fixed, hopper_rules, idle, unavailable
 
 __all__ = [
-    "FIXED",
-    "IDLE",
     "MECHANISMS",
     "MOST_STAGES",
     "HopperPlan",
     "conditions",
     "default",
+    "fixed",
     "hopper_rules",
+    "idle",
     "unavailable",
 ]

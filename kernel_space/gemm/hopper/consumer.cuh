@@ -11,7 +11,7 @@ struct Accumulators {
     __device__ __forceinline__ void multiply(u32 a, u32 b, bool first) {
         product_fence();
 #pragma unroll
-        for (int step = 0; step < config::TILE_K / 16; ++step)
+        for (int step = 0; step < STEPS; ++step)
 #pragma unroll
             for (int block = 0; block < BLOCKS; ++block)
                 WarpGroupProduct<config::TILE_N>::run(
@@ -20,19 +20,26 @@ struct Accumulators {
         product_commit();
     }
 
-    // Waits for every product; only then may the compiler touch the sums.
-    __device__ __forceinline__ void finish() {
+    // Waits for every product; only then may the compiler touch the sums. What scales them is on
+    // its way while the last product runs.
+    __device__ __forceinline__ void finish(const float* scale) {
+        float factor = 1;
+        if constexpr (config::SCALED) factor = load_fresh(scale);
         product_wait<0>();
 #pragma unroll
         for (int block = 0; block < BLOCKS; ++block)
 #pragma unroll
-            for (int i = 0; i < config::TILE_N / 2; ++i) asm volatile("" : "+f"(sum[block][i]));
+            for (int i = 0; i < config::TILE_N / 2; ++i) {
+                asm volatile("" : "+f"(sum[block][i]));
+                if constexpr (config::SCALED) sum[block][i] *= factor;
+            }
     }
 };
 
 struct Consumer {
     const Shared& shared;
     const Schedule& schedule;
+    const float* scale;
     int index;   // among the consumers
     int thread;  // in the warp group
 
@@ -56,7 +63,7 @@ struct Consumer {
             previous = ring.stage;
         }
         issued();
-        accumulators.finish();
+        accumulators.finish(scale);
         release(previous);
     }
 

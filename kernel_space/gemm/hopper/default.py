@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autotune.records import Config
-from kernel_space.gemm.hopper.rules import FIXED, unmappable
+from kernel_space.gemm.hopper.rules import fixed, unmappable
 from kernel_space.gemm.problem import GemmProblem
 
 
@@ -11,7 +11,7 @@ def default(problem: GemmProblem) -> Config:
     """Return a config that is valid wherever tensor copies are."""
     return Config(
         {
-            **FIXED,
+            **fixed(problem),
             "mechanism": "ws_pingpong",
             "tile_m": 128,
             "tile_n": 128,

@@ -113,7 +113,7 @@ __device__ __forceinline__ void alternate(const Producer& producer, const Consum
             if (asks && k_tile + config::STAGES < schedule.k_tiles)
                 producer.load(ring.stage, place, k_tile + config::STAGES);
         }
-        accumulators.finish();
+        accumulators.finish(consumer.scale);
         epilogue.store(accumulators, place, consumer.first_row());
     }
     epilogue.finish();
@@ -126,10 +126,11 @@ __device__ __forceinline__ void alternate(const Producer& producer, const Consum
 #define IN_CLUSTERS
 #endif
 
+// `scale` multiplies the product; it is null unless config::SCALED.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) IN_CLUSTERS
     gemm(const __grid_constant__ TensorMap a_map, const __grid_constant__ TensorMap b_map,
          const __grid_constant__ TensorMap c_map, Result* c, int m, int n, int k,
-         int raster_along_m, int raster_group) {
+         int raster_along_m, int raster_group, const float* scale) {
     extern __shared__ unsigned char raw[];
     const Shared shared(raw);
     if (threadIdx.x == 0) {
@@ -148,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) IN_CLUSTERS
     const int group = threadIdx.x / GROUP_THREADS, thread = threadIdx.x % GROUP_THREADS;
 
     if constexpr (!SPECIALIZED) {
-        alternate(producer, Consumer{shared, schedule, group, thread},
+        alternate(producer, Consumer{shared, schedule, scale, group, thread},
                   Epilogue{destination, group, thread});
     } else if (group == 0) {
         keep_registers<PRODUCER_REGISTERS>();
@@ -159,7 +160,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) IN_CLUSTERS
         }
     } else {
         take_registers<CONSUMER_REGISTERS>();
-        const Consumer consumer{shared, schedule, group - 1, thread};
+        const Consumer consumer{shared, schedule, scale, group - 1, thread};
         if constexpr (config::SPLIT_K > 1) {
             consume_part(consumer, Reduction{destination});
         } else {

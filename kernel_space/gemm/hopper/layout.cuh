@@ -5,8 +5,9 @@
 #include "ptx.cuh"
 
 namespace config {
-constexpr int TILE_K = 64;  // one swizzled line of 128 bytes
+constexpr int TILE_K = 128 / ELEMENT_BYTES;  // one swizzled line
 }
+constexpr int STEPS = 128 / 32;  // along a line: one wgmma takes 32 bytes of K
 
 constexpr bool SPECIALIZED = config::ROLES != Roles::none;
 constexpr bool PINGPONG = config::ROLES == Roles::pingpong;
@@ -22,8 +23,8 @@ constexpr int CLUSTER = TEAM * config::SPLIT_K;
 constexpr int ROWS = PINGPONG ? config::TILE_M : config::TILE_M / config::CONSUMERS;
 constexpr int BLOCKS = ROWS / 64;
 
-// One operand in one stage. If K is contiguous, rows of 64 K-elements follow each other; if M
-// (or N) is, panels of 64 such elements by 64 K-rows do.
+// One operand in one stage. If K is contiguous, rows of one line follow each other; if M (or N)
+// is, which only elements of 16 bits may be, panels of 64 such elements by 64 K-rows do.
 template <int EXTENT, bool K_CONTIGUOUS_>
 struct OperandTile {
     static constexpr bool K_CONTIGUOUS = K_CONTIGUOUS_;
@@ -36,7 +37,7 @@ struct OperandTile {
         return K_CONTIGUOUS ? mn * 128 : mn / 64 * PANEL_BYTES;
     }
 
-    // What wgmma is told of the 16 K-elements that start `step` steps into the tile.
+    // What wgmma is told of the K-elements that start `step` steps into the tile.
     __device__ static u64 descriptor(u32 address, int step) {
         constexpr u64 SWIZZLE_128 = 1ull << 62;
         constexpr u64 EIGHT_ROWS = 1024 / 16;

@@ -17,7 +17,12 @@ ROLES = {
     "ws_pingpong": "pingpong",
 }
 MECHANISMS = tuple(ROLES)
-TILE_K = 64
+PRODUCTS = {  # how wgmma is told what it multiplies, and 32 bytes of K in elements
+    "bf16": "k16.f32.bf16.bf16",
+    "fp16": "k16.f32.f16.f16",
+    "e4m3": "k32.f32.e4m3.e4m3",
+}
+NOWHERE = Scalar(dtype="int64", value=0)  # a pointer that nothing follows
 GROUP_THREADS = 128
 GROUP_ROWS = 64  # of A that one wgmma takes
 LINE_BYTES = 128  # of shared memory, which the swizzle permutes
@@ -120,10 +125,11 @@ class HopperPlan:
 
     def header(self) -> str:
         """Return the text of ``config.h``."""
-        element = {"bf16": "bf16", "fp16": "f16"}[self.problem.input_dtype]
-        majors = [0 if self._k_contiguous(side) else 1 for side in (0, 1)]
-        macros = {"ELEMENT": element, "A_MAJOR": majors[0], "B_MAJOR": majors[1]}
-        lines = ["#define HOPPER", *(f'#define {name} "{text}"' for name, text in macros.items())]
+        lines = [
+            "#define HOPPER",
+            f'#define KIND "{PRODUCTS[self.problem.input_dtype]}"',
+            f'#define MAJORS "{self._majors}"',
+        ]
         if self.blocks_in_cluster > 1:
             lines.append(f"#define CLUSTER_SIZE {self.blocks_in_cluster}")
         if self.repacked:
@@ -132,8 +138,8 @@ class HopperPlan:
 
     def launch(self, target: Target) -> Launch:
         """Return a grid that fills the device once, or one cluster for each split tile."""
-        *inputs, c = self.problem.operands
-        a, b = (self._copies.get(each.name, each) for each in inputs)
+        given, c = self.problem.factors[:2], self.problem.result
+        a, b = (self._copies.get(each.name, each) for each in given)
         left, right = (b, a) if self.swapped else (a, b)
         size = self.blocks_in_cluster
         resident = target.sm_count // size * size
@@ -150,8 +156,9 @@ class HopperPlan:
                 *(Scalar(dtype="int32", value=getattr(self.problem, name)) for name in "mnk"),
                 Scalar(dtype="int32", value=int(self.along_m)),
                 Scalar(dtype="int32", value=self.group),
+                "scale" if self.problem.scaled else NOWHERE,
             ),
-            before=packing(inputs, target) if self.repacked else (),
+            before=packing(given, target) if self.repacked else (),
             scratch=tuple(self._copies.values()),
             overlaps=True,
         )
@@ -159,8 +166,7 @@ class HopperPlan:
     @property
     def _copies(self) -> dict[str, Operand]:
         """What takes the place of A and B, by their names, where tensor maps cannot."""
-        a, b, _ = self.problem.operands
-        return copies((a, b)) if self.repacked else {}
+        return copies(self.problem.factors[:2]) if self.repacked else {}
 
     @property
     def _extents(self) -> tuple[int, int]:
@@ -172,7 +178,7 @@ class HopperPlan:
         """How sums leave, in the words of the kernel; not every row can be a tensor copy's."""
         if self.epilogue == "direct":
             return "direct"
-        whole = self.problem.n * self.problem.element_bytes % PITCH_BYTES == 0
+        whole = self.problem.n * self.problem.result_bytes % PITCH_BYTES == 0
         return "tensor" if whole else "rows"
 
     @property
@@ -186,7 +192,14 @@ class HopperPlan:
     @property
     def _panel_bytes(self) -> int:
         rows, columns = self._panel
-        return rows * columns * self.problem.element_bytes
+        return rows * columns * self.problem.result_bytes
+
+    @property
+    def _majors(self) -> str:
+        """What ends the instruction: which operands lie across K. Elements of 8 bits may not."""
+        if self.problem.element_bytes == 1:
+            return ""
+        return "".join(f", {int(not self._k_contiguous(side))}" for side in (0, 1))
 
     def _k_contiguous(self, side: int) -> bool:
         """Return whether K is contiguous in the left (0) or right (1) operand."""
@@ -200,9 +213,10 @@ class HopperPlan:
         return -(-extent // 64) * PANEL_BYTES
 
     def _operand_map(self, operand: Operand, extent: int, side: int) -> TensorMap:
+        depth = tile_k(self.problem)
         return TensorMap(
             operand=operand,
-            box=(extent, TILE_K) if self._k_contiguous(side) else (TILE_K, 64),
+            box=(extent, depth) if self._k_contiguous(side) else (depth, 64),
             l2_promotion_bytes=self.l2_promotion_bytes,
         )
 
@@ -213,13 +227,14 @@ class HopperPlan:
         return TensorMap(
             operand=c,
             box=(rows, columns),
-            swizzle_bytes=columns * self.problem.element_bytes,
+            swizzle_bytes=columns * self.problem.result_bytes,
         )
 
     def _constants(self) -> dict[str, bool | int | str]:
         return {
             "int TILE_M": self.tile_m,
             "int TILE_N": self.tile_n,
+            "int ELEMENT_BYTES": self.problem.element_bytes,
             "int STAGES": self.stages,
             "int CONSUMERS": self.consumers,
             "int CLUSTER_M": self.cluster_m,
@@ -229,6 +244,7 @@ class HopperPlan:
             "bool A_K_CONTIGUOUS": self._k_contiguous(0),
             "bool B_K_CONTIGUOUS": self._k_contiguous(1),
             "bool SWAPPED": self.swapped,
+            "bool SCALED": self.problem.scaled,
             "Dtype RESULT": f"Dtype::{self.problem.output_dtype}",
             "Keep KEEP": f"Keep::{self.keep}",
             "Stores STORES": f"Stores::{self._stores}",
@@ -248,10 +264,15 @@ def conditions(problem: GemmProblem, config: Config) -> tuple[Condition, ...]:
         Condition(
             field=field,
             multiple_of=rows.get(field, 1),
-            at_least=(split_k - 1) * TILE_K + 1 if field == "k" else 1,
+            at_least=(split_k - 1) * tile_k(problem) + 1 if field == "k" else 1,
         )
         for field in problem.SIZES
     )
+
+
+def tile_k(problem: GemmProblem) -> int:
+    """Return the values of k in one stage: a line of shared memory."""
+    return LINE_BYTES // problem.element_bytes
 
 
 def consumers(mechanism: str, tile_m: int) -> int:

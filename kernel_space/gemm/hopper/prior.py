@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from autotune.records import Target
-from kernel_space.gemm.hopper.plan import GROUP_ROWS, TILE_K
+from kernel_space.gemm.hopper.plan import GROUP_ROWS, LINE_BYTES, tile_k
 from kernel_space.gemm.problem import GemmProblem
 from kernel_space.gemm.waves import EPILOGUE_BYTES_PER_CLK, Waves
 from kernel_space.rates import L2_BYTES_PER_CLK, SHARED_BYTES_PER_CLK, Rates, together
@@ -40,7 +40,7 @@ def waves(problem: GemmProblem, knobs: Mapping[str, Any], target: Target, rates:
     clusters = -(-rows // (tile_m * cluster_m)) * -(-columns // (tile_n * cluster_n))
     room = max(1, target.sm_count // size)
     at_once, turns = min(clusters, room), -(-clusters // room)
-    steps = -(-problem.k // (TILE_K * parts))
+    steps = -(-problem.k // (tile_k(problem) * parts))
     step_clk = _step_clk(problem, knobs, rates, share=at_once * size / target.sm_count)
     store_clk = tile_m * tile_n * problem.result_bytes / EPILOGUE_BYTES_PER_CLK
     clk = turns * (steps * step_clk + TILE_CLK)
@@ -56,10 +56,10 @@ def _step_clk(
 ) -> float:
     tile_m, tile_n, mechanism = knobs["tile_m"], knobs["tile_n"], knobs["mechanism"]
     cluster_m, cluster_n = knobs["cluster_m"], knobs["cluster_n"]
-    line_bytes = TILE_K * problem.element_bytes
-    multiply = 2 * tile_m * tile_n * TILE_K / rates.wgmma_flop_per_clk
-    read = (tile_m + tile_m / GROUP_ROWS * tile_n) * line_bytes / SHARED_BYTES_PER_CLK
-    fill = share * (tile_m / cluster_n + tile_n / cluster_m) * line_bytes / L2_BYTES_PER_CLK
+    flop_per_clk = rates.wgmma_flop_per_clk * problem.tensor_speed
+    multiply = 2 * tile_m * tile_n * tile_k(problem) / flop_per_clk
+    read = (tile_m + tile_m / GROUP_ROWS * tile_n) * LINE_BYTES / SHARED_BYTES_PER_CLK
+    fill = share * (tile_m / cluster_n + tile_n / cluster_m) * LINE_BYTES / L2_BYTES_PER_CLK
     own = max(multiply, read) + WAIT_CLK[mechanism]
     step = together(own, fill, (own + LATENCY_CLK) / knobs["stages"])
     return step * CLUSTER_FACTOR if cluster_m * cluster_n > 1 else step

@@ -73,6 +73,15 @@ __device__ __forceinline__ void store_box(const TensorMap& map, u32 from, int x,
         : "memory");
 }
 
+// --- global memory --------------------------------------------------------------------------
+
+// Not from L1, which may hold what stood there before the launch before wrote it.
+__device__ __forceinline__ float load_fresh(const float* from) {
+    float value;
+    asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(value) : "l"(from) : "memory");
+    return value;
+}
+
 // --- shared memory --------------------------------------------------------------------------
 
 __device__ __forceinline__ u32 load_shared(u32 address) {

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from autotune.records import Target, Value
+from autotune.records import Config, Target, Value
 from autotune.space import Constraint
 from kernel_space.gemm.hopper.plan import (
     BARRIER_BYTES,
     GROUP_ROWS,
     MECHANISMS,
     PITCH_BYTES,
-    TILE_K,
     HopperPlan,
     consumers,
+    tile_k,
 )
 from kernel_space.gemm.problem import GemmProblem
 
@@ -21,22 +21,30 @@ STEPS_OF_A_PART = 2  # fewest steps of K that are worth a block of their own
 MOST_STAGES = 12
 STAGES_BELOW_MOST = 2  # fewer stages than this below what fits hide less
 MOST_BLOCKS_IN_A_CLUSTER = 8  # that every device can place
-FLOP_PER_BYTE = 256  # from which arithmetic takes longer than memory
-FIXED: dict[str, Value] = {  # what tensor copies and warp-group products leave no choice in
+FLOP_PER_BYTE = 256  # from which arithmetic on 16-bit elements takes longer than memory
+FIXED: dict[str, Value] = {  # with tile_k, what these mechanisms leave no choice in
     "warp_m": 0,
     "warp_n": 0,
-    "tile_k": TILE_K,
     "copy_bytes": PITCH_BYTES,
     "cache": "bypass",
     "barriers": 0,
 }
-IDLE: dict[str, Value] = FIXED | {"epilogue": "staged"}  # what goes without saying
+
+
+def fixed(problem: GemmProblem) -> dict[str, Value]:
+    """Return what tensor copies and warp-group products leave no choice in."""
+    return FIXED | {"tile_k": tile_k(problem)}
+
+
+def idle(config: Config) -> dict[str, Value]:
+    """Return what goes without saying in a config of these mechanisms."""
+    return FIXED | {"tile_k": config["tile_k"], "epilogue": "staged"}
 
 
 def hopper_rules(problem: GemmProblem, target: Target) -> tuple[Constraint, ...]:
     """Return the constraints that speak of TMA, wgmma, clusters, split K and swapping."""
     rules = (
-        *(Constraint.fixed("no_choice", name, value) for name, value in FIXED.items()),
+        *(Constraint.fixed("no_choice", name, value) for name, value in fixed(problem).items()),
         tensor_copies(problem, target),
         repack(problem),
         warp_groups(),
@@ -57,7 +65,7 @@ def unavailable(problem: GemmProblem, target: Target) -> str | None:
     if target.arch != "sm_90a":
         return f"warp-group products exist on sm_90a, not on {target.arch}"
     if not problem.uses_tensor_cores:
-        return f"warp-group products take bf16 and fp16, not {problem.dtype}"
+        return f"warp-group products take e4m3, bf16 and fp16, not {problem.dtype}"
     if problem.k == 0:
         return "a tensor map cannot describe a matrix without elements"
     return None
@@ -157,7 +165,7 @@ def swap(problem: GemmProblem) -> Constraint:
 
 def split_k(problem: GemmProblem, target: Target) -> Constraint:
     """Return the rule that K is split only where tiles alone leave the device idle."""
-    steps = -(-problem.k // TILE_K)
+    steps = -(-problem.k // tile_k(problem))
 
     def broken(  # the grid decides, and the cluster that the parts of a tile form
         mechanism: str,
@@ -192,11 +200,12 @@ def keep(problem: GemmProblem) -> Constraint:
     smaller = "a" if a <= b else "b"
     flop = 2 * problem.m * problem.n * problem.k
     intensity = flop // max(1, problem.moved_bytes)
+    enough = FLOP_PER_BYTE * problem.tensor_speed
 
     def broken(keep: str) -> str | None:
         if keep == "neither":
             return None
-        if intensity >= FLOP_PER_BYTE:
+        if intensity >= enough:
             return f"at {intensity} FLOP for each byte it does not matter what L2 keeps"
         return None if keep == smaller else f"{keep} is the larger operand: it streams past"
 
@@ -205,7 +214,7 @@ def keep(problem: GemmProblem) -> Constraint:
 
 def epilogue(problem: GemmProblem, target: Target) -> Constraint:
     """Return the rule that sums are stored directly only where nothing could hide a detour."""
-    unrounded = problem.result_bytes > problem.element_bytes
+    unrounded = problem.output_dtype == "fp32"
 
     def broken(  # who holds which sums, and how many tiles there are
         tile_m: int, tile_n: int, operands: str, split_k: int, epilogue: str

@@ -1,5 +1,8 @@
-// wgmma: a warp group multiplies a 64 x 16 tile of A by a 16 x N tile of B, both in shared
-// memory, into fp32 accumulators in registers.
+// wgmma: a warp group multiplies a 64 x K tile of A by a K x N tile of B, both in shared memory,
+// into fp32 accumulators in registers. K is 32 bytes: 16 elements or, of 8 bits, 32.
+//
+// Of 8-bit elements the tensor cores of Hopper add up products less precisely than fp32 could: they
+// align 32 of them and the sum so far to the largest, and keep some 14 bits of each.
 //
 // An asm statement must spell out each of its N/2 accumulators, so the lists below grow by
 // eight at a time and each N has a specialization of its own.
@@ -48,17 +51,18 @@
 template <int N>
 struct WarpGroupProduct;
 
-// A, B and ADD name the operands behind the COUNT accumulators. A_MAJOR and B_MAJOR are of
-// config.h: "0" if K is contiguous in shared memory, "1" if M (or N) is.
+// A, B and ADD name the operands behind the COUNT accumulators. KIND and MAJORS are of config.h: K
+// and the elements, and for elements of 16 bits two numbers: 0 if K is contiguous in shared memory,
+// 1 if M (or N) is.
 #define WARP_GROUP_PRODUCT(N, COUNT, A, B, ADD)                                                   \
     template <>                                                                                   \
     struct WarpGroupProduct<N> {                                                                  \
         __device__ static __forceinline__ void run(float (&sum)[COUNT], u64 a, u64 b, int add) {  \
             asm volatile(                                                                         \
                 "{ .reg .pred add; setp.ne.b32 add, " ADD ", 0;\n"                                \
-                "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." ELEMENT "." ELEMENT             \
+                "wgmma.mma_async.sync.aligned.m64n" #N KIND                                       \
                 " {" ACCUMULATORS_##COUNT "}, " A ", " B ","                                      \
-                " add, 1, 1, " A_MAJOR ", " B_MAJOR "; }"                                         \
+                " add, 1, 1" MAJORS "; }"                                                         \
                 : REGISTERS_##COUNT                                                               \
                 : "l"(a), "l"(b), "r"(add));                                                      \
         }                                                                                         \
