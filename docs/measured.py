@@ -1,7 +1,8 @@
 """The figures of ``ladder.md``, from the measurements that are committed.
 
 Between ``<!-- measured -->`` and ``<!-- end -->`` stands a table of all rungs, between
-``<!-- measured NAME -->`` and ``<!-- end -->`` what one rung gained.
+``<!-- measured NAME -->`` and ``<!-- end -->`` what one rung gained, and between
+``<!-- streamed -->`` and ``<!-- end -->`` the speed of streams.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER.parent / "benchmarks" / "results"
 NOT_YET = "not measured yet"
-_MARKED = re.compile(r"<!-- measured ?(\w*) -->\n.*?<!-- end -->", re.DOTALL)
+_MARKED = re.compile(r"<!-- (?:measured ?(\w*)|streamed) -->\n.*?<!-- end -->", re.DOTALL)
+_STREAM_ARM = re.compile(r"(?P<mechanism>\w+) (?P<bytes>\d+) B x(?P<stages>\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +70,12 @@ def ladder_page() -> str:
     names = re.findall(r"<!-- measured (\w+) -->", page)
 
     def filled(match: re.Match[str]) -> str:
-        text = _rung(match[1], ladders, names) if match[1] else _table(ladders, names)
-        return "\n".join((match[0].partition("\n")[0], text, "<!-- end -->"))
+        mark = match[0].partition("\n")[0]
+        if mark == "<!-- streamed -->":
+            text = _streams(RESULTS / "stream_h200.json")
+        else:
+            text = _rung(match[1], ladders, names) if match[1] else _table(ladders, names)
+        return f"{mark}\n{text}\n<!-- end -->"
 
     return _MARKED.sub(filled, page)
 
@@ -120,8 +126,11 @@ def _table(ladders: Sequence[Ladder], names: Sequence[str]) -> str:
     for name in names:
         gain = ladders[0].gain(name, names)
         lines.append([f"`{name}`", *(_cell(ladder, name) for ladder in ladders), gain])
-    rows = [f"| {' | '.join(line)} |" for line in lines]
-    return "\n".join((*rows, "", *dict.fromkeys(map(_source, ladders))))
+    return "\n".join((*_rows(lines), "", *dict.fromkeys(map(_source, ladders))))
+
+
+def _rows(lines: Sequence[Sequence[str]]) -> list[str]:
+    return [f"| {' | '.join(line)} |" for line in lines]
 
 
 def _cell(ladder: Ladder, name: str) -> str:
@@ -150,3 +159,29 @@ def _told(ladder: Ladder, name: str, names: Sequence[str]) -> str:
     share, gain = ladder.share(name), ladder.gain(name, names)
     facts = (f"{ladder.tflops(name)} TFLOP/s", share and f"{share} of cuBLAS", gain)
     return f"- **{ladder.title}**: {', '.join(filter(None, facts))}"
+
+
+def _streams(file: Path) -> str:
+    """Return GB/s by mechanism, bytes of a copy and stages, beside what the device copies."""
+    told = json.loads(file.read_text(encoding="utf-8"))
+    speeds = {row["arm"]: f"{row['gb_per_s']:.0f}" for row in told["rows"]}
+    curves: dict[tuple[str, str], dict[str, str]] = {}
+    for arm, speed in speeds.items():
+        if found := _STREAM_ARM.fullmatch(arm):
+            curves.setdefault((found["mechanism"], found["bytes"]), {})[found["stages"]] = speed
+    stages = [str(count) for count in range(1, 9)]
+    lines = [["mechanism", "copy", *stages], ["---"] * (2 + len(stages))]
+    for (mechanism, size), curve in curves.items():
+        lines.append([f"`{mechanism}`", f"{size} B", *(curve.get(each, "") for each in stages)])
+    about, count = told["provenance"], told["rows"][0]["count"]
+    beside = f"PyTorch's own kernel copies at {speeds['torch kernel']} GB/s, its `copy_` at "
+    where = f"{count} fp32 elements, {about['device']}, driver {about['driver']}, {about['date']}\n"
+    return "\n".join(
+        (
+            *_rows(lines),
+            "",
+            f"{beside}{speeds['memcpy']}. GB/s read and written,",
+            f"{where}([JSON](../benchmarks/results/{file.name}),",
+            f"`{about['command']}`).",
+        )
+    )
