@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ from harness import Arm
 from autotune.dispatch import Table
 from autotune.errors import InvalidInput
 from autotune.launcher.gpu import Program, current, target
-from autotune.launcher.view import ELEMENT_BYTES
 from autotune.records import Binary, Config, Failure, Operand, Routine, Status
 from autotune.store import Filter, Store
 from autotune.toolchain import BinaryStore, CompilePool, Nvrtc
@@ -269,8 +267,7 @@ def _pointers(buffers: Buffers) -> dict[str, int]:
 
 
 def _scratch(operand: Operand) -> torch.Tensor:
-    size = math.prod(operand.shape) * ELEMENT_BYTES[operand.dtype]
-    return torch.empty(size, dtype=torch.uint8, device="cuda")
+    return torch.empty(operand.size_bytes, dtype=torch.uint8, device="cuda")
 
 
 def _default(problem: GemmProblem) -> tuple[str, list[Config]]:

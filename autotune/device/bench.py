@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
 
 from autotune.device.backend import Backend, Verdict
 from autotune.device.messages import Identify, Job, Measure, Refused, Reply
@@ -60,7 +57,7 @@ class _Setup:
         if not self._sets:
             operands = self.kernel.operands(self.problem)
             count = set_count(
-                sum(map(_size_bytes, operands)),
+                sum(operand.size_bytes for operand in operands),
                 self._backend.identity.target.l2_bytes,
                 self.job.policy.cache,
             )
@@ -168,10 +165,6 @@ class _Bench:
     def _forget(self) -> None:
         self._setup = None
         self._backend.release()
-
-
-def _size_bytes(operand: Operand) -> int:
-    return math.prod(operand.shape) * np.dtype(stored_dtype(operand.dtype)).itemsize
 
 
 def _reply(verdict: Verdict) -> Reply:

@@ -7,14 +7,14 @@ from functools import lru_cache
 from typing import Any
 
 from autotune.errors import InvalidInput
-from autotune.records import TensorMap
+from autotune.records import ELEMENT_BYTES, TensorMap
 
 _WORDS = ctypes.c_uint64 * 16
 _ELEMENTS = {
-    "e4m3": (1, "UINT8"),  # the copy engine has no name for it: bytes are moved as they are
-    "bf16": (2, "BFLOAT16"),
-    "fp16": (2, "FLOAT16"),
-    "fp32": (4, "FLOAT32"),
+    "e4m3": "UINT8",  # the copy engine has no name for it: bytes are moved as they are
+    "bf16": "BFLOAT16",
+    "fp16": "FLOAT16",
+    "fp32": "FLOAT32",
 }
 _MAPS_KEPT = 4096
 
@@ -40,17 +40,17 @@ def encoded(described: TensorMap, pointer: int) -> Any:
 
 def _arguments(driver: Any, described: TensorMap, pointer: int) -> tuple[Any, ...]:
     rows, columns = described.operand.shape
-    size, dtype = _ELEMENTS[described.operand.dtype]
+    dtype = described.operand.dtype
     box_rows, box_columns = described.box
     swizzle = f"CU_TENSOR_MAP_SWIZZLE_{described.swizzle_bytes}B"
     promoted = described.l2_promotion_bytes
     promotion = f"CU_TENSOR_MAP_L2_PROMOTION_{f'L2_{promoted}B' if promoted else 'NONE'}"
     return (
-        getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{dtype}"),
+        getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_ELEMENTS[dtype]}"),
         2,
         pointer,
         [driver.cuuint64_t(columns), driver.cuuint64_t(rows)],
-        [driver.cuuint64_t(columns * size)],
+        [driver.cuuint64_t(columns * ELEMENT_BYTES[dtype])],
         [driver.cuuint32_t(box_columns), driver.cuuint32_t(box_rows)],
         [driver.cuuint32_t(1), driver.cuuint32_t(1)],
         driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,

@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 from autotune.errors import InvalidInput
+from autotune.records import ELEMENT_BYTES
 
 # Names of element types by the names that numpy, ml_dtypes and torch give them.
 DTYPES = {
@@ -20,7 +21,6 @@ DTYPES = {
     "int32": "int32",
     "float8_e4m3fn": "e4m3",
 }
-ELEMENT_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4, "fp64": 8, "int32": 4, "e4m3": 1}
 _INTERFACE_DTYPES = {"<f2": "fp16", "<f4": "fp32", "<f8": "fp64", "<i4": "int32"}
 
 

@@ -11,13 +11,10 @@ from autotune.records.kernel import (
     Condition,
     Cost,
     Kernel,
-    Launch,
-    Operand,
-    Scalar,
     SourceUnit,
-    TensorMap,
     Tolerance,
 )
+from autotune.records.launch import ELEMENT_BYTES, Launch, Operand, Scalar, TensorMap
 from autotune.records.library import LibraryKernel, Routine, device_language
 from autotune.records.outcome import Binary, Failure, Measurement, Outcome, Resources, Status
 from autotune.records.policy import CAREFUL, PRESETS, QUICK, STANDARD, Limits, Policy
@@ -29,6 +26,7 @@ from autotune.records.words import headline, one_line
 
 __all__ = [
     "CAREFUL",
+    "ELEMENT_BYTES",
     "PRESETS",
     "QUICK",
     "STANDARD",

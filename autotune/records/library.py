@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Protocol
 
 from autotune.records.config import Config
 from autotune.records.device import Target, Toolchain
-from autotune.records.kernel import Kernel, Launch, SourceUnit
+from autotune.records.kernel import Kernel, SourceUnit
+from autotune.records.launch import Launch
 
 
 class Routine(Protocol):

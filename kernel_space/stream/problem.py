@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from autotune.errors import InvalidProblem
-from autotune.records import Problem, Tolerance
+from autotune.records import ELEMENT_BYTES, Problem, Tolerance
 
-ELEMENT_BYTES = {"bf16": 2, "fp32": 4}
+DTYPES = ("bf16", "fp32")
 ROUNDING = {"bf16": 2.0**-9, "fp32": 2.0**-24}
 INPUTS = {"copy": ("x",), "scale": ("x",), "triad": ("x", "w")}
 FLOP = {"copy": 0, "scale": 1, "triad": 2}  # of one element
@@ -35,7 +35,7 @@ class StreamProblem(Problem):
         """Raise ``InvalidProblem`` unless every field is in range."""
         if not 0 <= self.count <= MAX_COUNT:
             raise InvalidProblem(f"problem: count must be from 0 to {MAX_COUNT}, not {self.count}")
-        self.require_one_of("dtype", ELEMENT_BYTES)
+        self.require_one_of("dtype", DTYPES)
         self.require_one_of("operation", INPUTS)
 
     @property

@@ -10,8 +10,8 @@ import pytest
 
 from autotune.dispatch import Table
 from autotune.launcher import gpu
-from autotune.launcher.view import DTYPES, ELEMENT_BYTES
-from autotune.records import load_kernel
+from autotune.launcher.view import DTYPES
+from autotune.records import ELEMENT_BYTES, load_kernel
 from autotune.records.targets import TARGETS
 from autotune.toolchain import BinaryStore, source_digest
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from autotune.records import Launch, Operand, Scalar, TensorMap
+from autotune.records import ELEMENT_BYTES, Launch, Operand, Scalar, TensorMap
+from autotune.verify import stored_dtype
 
 A = Operand(name="a", dtype="bf16", shape=(8, 9))
 C = Operand(name="c", dtype="bf16", shape=(8, 8), output=True)
@@ -65,3 +66,10 @@ def test_arguments_may_name_operands_and_scratch_at_every_step():
 )
 def test_a_name_of_no_array_or_of_two_is_told(wrong, reason):
     assert reason in wrong.misnamed((A, C))
+
+
+@pytest.mark.parametrize("dtype", ELEMENT_BYTES)
+def test_an_array_takes_as_many_bytes_as_what_it_is_held_in(dtype):
+    held = stored_dtype(dtype).itemsize
+    assert Operand(name="a", dtype=dtype, shape=(3, 5)).size_bytes == 15 * held
+    assert Operand(name="a", dtype=dtype, shape=(3, 0)).size_bytes == 0
