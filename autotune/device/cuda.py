@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
 import itertools
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any, Protocol
 
 from autotune.device.backend import Program, Telemetry, Verdict
-from autotune.device.loaded import LoadedKernel, target_of
+from autotune.device.gpus import require_cupy, target_of
+from autotune.device.loaded import LoadedKernel
 from autotune.device.nvml import Nvml
-from autotune.errors import DeviceUnavailable, install_hint
+from autotune.errors import DeviceUnavailable
 from autotune.records import Binary, DeviceIdentity, Failure, Launch, Routine, Status
 from autotune.timing import Plan, Stopwatch
 from autotune.verify import Arrays
@@ -36,7 +36,7 @@ class CudaBackend:
     """
 
     def __init__(self, index: int) -> None:
-        cupy = _cupy()
+        cupy = require_cupy()
         self.xp: Any = cupy
         count = _device_count(cupy)
         if index >= count:
@@ -161,17 +161,6 @@ class _CudaStopwatch:
         finally:
             graph = stream.end_capture()
         return graph
-
-
-def _cupy() -> Any:
-    if importlib.util.find_spec("cupy") is None:
-        raise DeviceUnavailable(
-            "CuPy is not installed, so no GPU can be used",
-            hint=f"{install_hint('cuda13')} (or [cuda12], as your driver allows)",
-        )
-    import cupy
-
-    return cupy
 
 
 def _device_count(cupy: Any) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autotune.device.backend import Program, Telemetry, Verdict
+from autotune.device.scalars import c_value
 from autotune.errors import InvalidInput
 from autotune.records import (
     Binary,
@@ -30,11 +31,6 @@ from autotune.records import (
 from autotune.timing import Plan, Stopwatch
 from autotune.verify import Arrays
 
-_SCALARS: dict[str, Any] = {
-    "int32": ctypes.c_int32,
-    "int64": ctypes.c_int64,
-    "fp32": ctypes.c_float,
-}
 _Function = Callable[..., None]
 _Call = tuple[_Function, list[Any]]
 _L2 = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
@@ -112,7 +108,7 @@ def _calls(steps: Sequence[tuple[_Function, Launch]], arrays: Arrays) -> list[_C
 def _packed(argument: str | Scalar | TensorMap, arrays: Arrays) -> Any:
     match argument:
         case Scalar():
-            return _SCALARS[argument.dtype](argument.value)
+            return c_value(argument)
         case TensorMap():
             raise InvalidInput("a C++ kernel takes pointers and scalars, not tensor maps")
         case _ if argument in arrays:

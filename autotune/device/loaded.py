@@ -6,15 +6,10 @@ import ctypes
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from autotune.device.scalars import c_value
 from autotune.device.tensor_map import encoded
-from autotune.records import Binary, Launch, Scalar, Target, TensorMap
+from autotune.records import Binary, Launch, Scalar, TensorMap
 
-_SCALARS: dict[str, Any] = {
-    "int32": ctypes.c_int32,
-    "int64": ctypes.c_int64,
-    "fp32": ctypes.c_float,
-}
-_FIRST_WITH_FEATURES = 90  # ten times the compute capability from which the "a" architectures exist
 _STREAMS_KEPT = 64
 
 
@@ -98,21 +93,6 @@ class _Step:
         return how
 
 
-def target_of(device: Any) -> Target:
-    """Return what code for a CuPy device is compiled for."""
-    attributes, capability = device.attributes, device.compute_capability
-    suffix = "a" if int(capability) >= _FIRST_WITH_FEATURES else ""
-    return Target(
-        arch=f"sm_{capability}{suffix}",
-        sm_count=attributes["MultiProcessorCount"],
-        shared_bytes_per_block=attributes["MaxSharedMemoryPerBlockOptin"],
-        shared_bytes_per_sm=attributes["MaxSharedMemoryPerMultiprocessor"],
-        registers_per_sm=attributes["MaxRegistersPerMultiprocessor"],
-        threads_per_block=attributes["MaxThreadsPerBlock"],
-        l2_bytes=attributes["L2CacheSize"],
-    )
-
-
 def _overlapping(driver: Any) -> Any:
     attribute, value = driver.CUlaunchAttribute(), driver.CUlaunchAttributeValue()
     attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
@@ -124,7 +104,7 @@ def _overlapping(driver: Any) -> Any:
 def _packed(argument: str | Scalar | TensorMap, pointers: Mapping[str, int]) -> Any:
     match argument:
         case Scalar():
-            return _SCALARS[argument.dtype](argument.value)
+            return c_value(argument)
         case TensorMap():
             return encoded(argument, pointers[argument.operand.name])
         case _:

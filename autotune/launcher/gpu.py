@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import math
 import sys
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -12,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autotune.device.loaded import LoadedKernel, target_of
-from autotune.errors import DeviceUnavailable, InvalidInput, install_hint
-from autotune.launcher.view import DTYPES, ELEMENT_BYTES, View
+from autotune.device.gpus import require_cupy, target_of
+from autotune.device.loaded import LoadedKernel
+from autotune.errors import InvalidInput
+from autotune.launcher.view import DTYPES, View
 from autotune.records import Binary, Launch, Operand, Target
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def target(device: int) -> Target:
     Raises:
         DeviceUnavailable: There is no CuPy, no driver or no such GPU.
     """
-    cupy = _cupy()
+    cupy = require_cupy()
     return target_of(cupy.cuda.Device(device))
 
 
@@ -40,7 +39,7 @@ def device_of(view: View) -> int:
     """Return the GPU that an array lies on."""
     if view.device is not None:
         return view.device
-    runtime = _cupy().cuda.runtime
+    runtime = require_cupy().cuda.runtime
     if not view.pointer:  # an empty array lies nowhere
         return int(runtime.getDevice())
     return int(runtime.pointerGetAttributes(view.pointer).device)
@@ -52,7 +51,7 @@ def stream_pointer(stream: Any, like: Any, device: int) -> int:
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(like, torch.Tensor):
             return int(torch.cuda.current_stream(device).cuda_stream)
-        return int(_cupy().cuda.get_current_stream(device).ptr)
+        return int(require_cupy().cuda.get_current_stream(device).ptr)
     if isinstance(stream, int) and not isinstance(stream, bool):
         return stream
     for attribute in ("cuda_stream", "ptr"):  # torch, CuPy
@@ -66,7 +65,7 @@ def stream_pointer(stream: Any, like: Any, device: int) -> int:
 @contextmanager
 def current(device: int, stream: int) -> Iterator[Any]:
     """Make a GPU and a stream CuPy's current ones, and yield the stream."""
-    cupy = _cupy()
+    cupy = require_cupy()
     with cupy.cuda.Device(device), cupy.cuda.Stream.from_external(_Handle(stream)) as entered:
         yield entered
 
@@ -75,7 +74,7 @@ def wait_for(view: View, stream: Any) -> None:
     """Let ``stream`` wait for what may still write an array elsewhere."""
     if view.producer is None or view.producer == stream.ptr:
         return
-    cupy = _cupy()
+    cupy = require_cupy()
     event = cupy.cuda.Event(disable_timing=True)
     event.record(cupy.cuda.Stream.from_external(_Handle(view.producer)))
     stream.wait_event(event)
@@ -84,7 +83,7 @@ def wait_for(view: View, stream: Any) -> None:
 def empty(shape: tuple[int, ...], dtype: str, like: Any, device: int) -> Any:
     """Return a new array on the current stream, of the library that ``like`` is of."""
     torch = sys.modules.get("torch")
-    cupy = _cupy()
+    cupy = require_cupy()
     if torch is not None and isinstance(like, torch.Tensor):
         stream = torch.cuda.ExternalStream(cupy.cuda.get_current_stream().ptr, device=device)
         with torch.cuda.stream(stream):  # so that torch does not reuse the memory too early
@@ -102,7 +101,7 @@ class Program:
     """
 
     def __init__(self, binary: Binary, launch: Launch) -> None:
-        module = _module(binary.path, _cupy().cuda.runtime.getDevice())
+        module = _module(binary.path, require_cupy().cuda.runtime.getDevice())
         self._kernel = LoadedKernel(module, binary, launch)
         self._scratch = launch.scratch
 
@@ -124,9 +123,9 @@ class Program:
 @contextmanager
 def _taken(arrays: Sequence[Operand]) -> Iterator[Mapping[str, int]]:
     """Yield addresses of memory that the current stream may use until it is given back here."""
-    cupy = _cupy()
+    cupy = require_cupy()
     stream = cupy.cuda.get_current_stream()
-    sizes = {each.name: math.prod(each.shape) * ELEMENT_BYTES[each.dtype] for each in arrays}
+    sizes = {each.name: each.size_bytes for each in arrays}
     if not stream.is_capturing():  # CuPy's pool keeps memory apart by stream
         memory = {name: cupy.cuda.alloc(size) for name, size in sizes.items()}
         yield {name: each.ptr for name, each in memory.items()}
@@ -143,7 +142,7 @@ def _taken(arrays: Sequence[Operand]) -> Iterator[Mapping[str, int]]:
 
 def refusal(error: Exception) -> str | None:
     """Return what CUDA said if it refused a kernel and is still usable, else None."""
-    cuda = _cupy().cuda
+    cuda = require_cupy().cuda
     if not isinstance(error, cuda.driver.CUDADriverError | cuda.runtime.CUDARuntimeError):
         return None
     return str(error) if getattr(error, "status", None) in _RECOVERABLE else None
@@ -163,19 +162,7 @@ class _Handle:
 def _module(path: str, device: int) -> Any:
     """Load a cubin once for each GPU; its name in the binary store says what is in it."""
     del device
-    return _cupy().RawModule(path=path)
-
-
-@cache
-def _cupy() -> Any:
-    if importlib.util.find_spec("cupy") is None:
-        raise DeviceUnavailable(
-            "CuPy is not installed, so nothing can be launched",
-            hint=f"{install_hint('cuda13')} (or [cuda12], as your driver allows)",
-        )
-    import cupy
-
-    return cupy
+    return require_cupy().RawModule(path=path)
 
 
 def _array_dtype(dtype: str) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autotune.device.loaded import target_of
+from autotune.device.gpus import target_of
 from autotune.launcher.gpu import Program
 from autotune.records import Candidate, Config, Failure, Kernel, Policy, Problem, Target, Value
 from autotune.records.targets import TARGETS
