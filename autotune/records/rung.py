@@ -15,8 +15,8 @@ class Rung:
     Attributes:
         name: What it is called.
         where: The values, by parameter, that make a config one of this rung.
-        preferred: Configs that may stand for it, best first: the first that keeps every rule
-            does. There is at least one.
+        preferred: Configs of this rung that may stand for it, best first: the first that keeps
+            every rule does. There is at least one.
         change: What is different from the rung below, in a few words.
         why: Why that helps, in a sentence.
     """
@@ -30,6 +30,9 @@ class Rung:
     def __post_init__(self) -> None:
         if not self.preferred:
             raise ValueError(f"rung {self.name!r} prefers no config")
+        for config in self.preferred:
+            if not self.holds(config):
+                raise ValueError(f"rung {self.name!r} prefers {config}, which its 'where' excludes")
 
     def holds(self, config: Mapping[str, Value]) -> bool:
         """Return whether ``config`` is one of this rung."""

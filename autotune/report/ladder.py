@@ -11,10 +11,12 @@ from autotune.report.fields import compiler_text, config_text, problem_text
 from autotune.report.sheet import Column, Row, Sheet
 from autotune.report.units import (
     BANDWIDTH_UNITS,
+    NOISY,
     RATE_UNITS,
     Units,
     amount_text,
     size_text,
+    spread_text,
     time_text,
 )
 from autotune.study import LadderReport, LadderSpec, Step
@@ -26,18 +28,18 @@ FEW_FLOP = 1.0  # for each byte: below this, the bytes tell how good a time is
 def ladder_sheet(report: LadderReport) -> Sheet:
     """Return one row for each rung, lowest first, and one for the peer."""
     kernel, peer = report.spec.kernel, report.spec.kernel.peer
+    rows = list(_rows(report))
     return Sheet(
         kind="rungs",
         title=f"{kernel.name} {report.spec.problem} on {device_text(report)}",
-        rows=list(_rows(report)),
+        rows=rows,
         columns=(
             Column("rung", lambda row: row["rung"]),
             Column("time", lambda row: time_text(row["median_ns"]), right=True),
             Column("rate", _rate, right=True),
             *([Column(f"of {peer}", lambda row: _ratio(row["of_peer"]), right=True)] * bool(peer)),
             Column("gain", _gain, right=True),
-            Column("registers", lambda row: str(row["registers"] or "–"), right=True),
-            Column("shared", _shared, right=True),
+            *(_RESOURCES if any(row["registers"] or row["shared_bytes"] for row in rows) else ()),
             Column("change", lambda row: row["change"], moves=True),
             Column("why", lambda row: row["why"], moves=True),
             Column("configuration", lambda row: _config(kernel, row), moves=True),
@@ -122,13 +124,21 @@ def _shared(row: Row) -> str:
     return size_text(row["shared_bytes"]) if row["shared_bytes"] else "–"
 
 
+_RESOURCES = (  # of a GPU; a host has neither
+    Column("registers", lambda row: str(row["registers"] or "–"), right=True),
+    Column("shared", _shared, right=True),
+)
+
+
 def _config(kernel: Kernel, row: Row) -> str:
     return config_text(None if row["peer"] or not row["config"] else kernel, row["config"])
 
 
 def _note(row: Row) -> str:
     if row["status"] == Status.OK:
-        return "" if row["choice"] == REPRESENTATIVE else row["choice"]
+        told = "" if row["choice"] == REPRESENTATIVE else row["choice"]
+        noise = f"spread {spread_text(row['spread'])}" if row["spread"] > NOISY else ""
+        return "; ".join(filter(None, (told, noise)))
     return ": ".join(filter(None, (row["status"], headline(row["message"]))))
 
 

@@ -29,7 +29,8 @@ class Column:
         text: What a row shows in it.
         right: True to align numbers to the right.
         folds: True for a last column whose long text wraps in its place.
-        moves: True if it may stand on a line of its own below its row.
+        moves: True if it may stand on a line of its own below its row. Where no row has any text
+            for it, there is no such column.
         shared: What separates the pieces of its text, or empty. Pieces that all rows share are
             said once, above the table; sizes stay together, for half a shape says nothing.
     """
@@ -75,6 +76,7 @@ class Lines:
 def lay_out(columns: Sequence[Column], rows: Sequence[Row], edge: int | None) -> Lines:
     """Return the lines of a table that is ``edge`` cells wide, or of one for a pipe."""
     filled = [_Filled(column, [column.text(row) for row in rows]) for column in columns]
+    filled = [each for each in filled if any(each.texts) or not each.column.moves]
     caption, filled = _share(filled) if len(rows) > 1 else ("", filled)
     beside, below = _split(filled, edge or PIPE_WIDTH)
     room = None if edge is None else edge - _taken(beside[:-1])

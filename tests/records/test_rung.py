@@ -20,3 +20,8 @@ def test_a_rung_holds_the_configs_that_have_its_values():
 def test_a_rung_that_prefers_nothing_cannot_be_shown():
     with pytest.raises(ValueError, match="rung 'tma' prefers no config"):
         rung()
+
+
+def test_a_rung_prefers_only_its_own():
+    with pytest.raises(ValueError, match="prefers mechanism=sync1, which its 'where' excludes"):
+        rung(Config(mechanism="tma"), Config(mechanism="sync1"))

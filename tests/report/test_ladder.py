@@ -205,3 +205,26 @@ def test_a_missing_library_is_named_with_what_to_type(tmp_path, monkeypatch):
         write_plot(tmp_path / "x.svg", report())
     assert raised.value.hint.endswith("[plot]'")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_host_has_no_columns_of_a_gpu_and_nothing_to_note(capsys):
+    bare = [
+        dataclasses.replace(each, trial=dataclasses.replace(each.trial, resources=None))
+        for each in (step("ijk", 8000.0, shared_bytes=None), step("ikj", 2000.0, shared_bytes=None))
+    ]
+    shown = report("host_matmul", {"m": 8, "n": 8, "k": 8}, steps=tuple(bare), peer=None)
+    head = text(shown, capsys).splitlines()[1]
+    assert head.split()[:4] == ["rung", "time", "rate", "gain"]
+    for title in ("registers", "shared", "note"):
+        assert title not in head
+
+
+def test_a_time_that_scatters_says_so(capsys):
+    scattered = step("sync1", 8000.0, choice="fastest of 5")
+    samples = Measurement(samples_ns=(6000.0, 8000.0, 12000.0))
+    scattered = dataclasses.replace(
+        scattered, trial=dataclasses.replace(scattered.trial, measurement=samples)
+    )
+    out = text(report(steps=(scattered,)), capsys)
+    assert "fastest of 5; spread 75.0% noisy" in out
+    assert "noisy" not in text(report(), capsys)

@@ -64,3 +64,9 @@ def test_a_column_that_folds_keeps_its_place():
     assert lines.rows[0] == "✓  /a/long/path/" + "x" * 17
     assert lines.rows[-1] == "   → install it"
     assert all(len(line) <= 33 for line in lines.rows)
+
+
+def test_where_no_row_has_a_text_there_is_no_column():
+    lines = lay_out(COLUMNS, [_row(7, study=""), _row(8, study="")], 200)
+    assert lines.head == "row  problem     time  configuration"
+    assert lines.caption == "problem dtype=bf16"
