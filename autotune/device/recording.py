@@ -22,11 +22,16 @@ from autotune.records import (
     Status,
     Toolchain,
     Trial,
+    device_language,
 )
 from autotune.store import Context, Store, StoredContext
 
 _LOG = logging.getLogger(__name__)
 _Key = TypeVar("_Key", bound=Hashable)
+_ELSEWHERE = {
+    "c++": "add --device host",
+    "cuda": "it needs a GPU; what this machine has: autotune doctor",
+}
 _NOT_BUILT = (Status.COMPILE_ERROR, Status.COMPILE_TIMEOUT)
 
 
@@ -92,7 +97,7 @@ class RecordingDevice:
         if kernel.name not in names:
             raise InvalidInput(
                 f"{self.name} has no results of kernel {kernel.name!r}; it has {', '.join(names)}",
-                hint="add --device host" if kernel.language == "c++" else "",
+                hint=_ELSEWHERE[device_language(kernel)],
             )
 
     def rehearse(self, candidate: Candidate) -> None:

@@ -144,7 +144,8 @@ def _asked(table: KernelTable, problem: Mapping[str, Any]) -> Fields:
             raise InvalidProblem(f"problem: unknown field {name!r}; allowed: {allowed}")
     if len(problem) < len(scaled) + len(exact):
         missing = [name for name in (*scaled, *exact) if name not in problem]
-        raise InvalidProblem(f"problem: missing field {', '.join(missing)}")
+        has = ", ".join((*scaled, *exact))
+        raise InvalidProblem(f"problem: missing field {', '.join(missing)}; a problem has {has}")
     asked: dict[str, Value] = {name: _size(name, problem[name]) for name in scaled}
     sample = next(chain(table.entries, table.defaults), None)
     for name in exact:

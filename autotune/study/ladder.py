@@ -157,7 +157,7 @@ def _rungs(question: Question) -> tuple[Rung, ...]:
     if not rungs:
         raise InvalidInput(
             f"kernel {kernel.name!r} declares no ladder",
-            hint="its method ladder() declares one; docs/kernels.md shows how",
+            hint="its method ladder() declares one; docs/ladder.md shows how",
         )
     return rungs
 

@@ -174,7 +174,7 @@ def test_a_table_of_a_newer_schema(autotune, here, tuned):
     ("words", "parts"),
     [
         (("m=-1", "n=8", "k=8"), ("m must be", "not -1")),
-        (("m=8", "n=8"), ("missing field k",)),
+        (("m=8", "n=8"), ("missing field k; a problem has m, n, k",)),
         (("m=8", "n=8", "k=8", "q=1"), ("'q'", "m, n, k")),
         (("m=8", "m=9", "n=8", "k=8"), ("'m'", "twice")),
         (("--kernel", "gemm", "m=8", "n=8", "k=8"), ("gemm", "host_matmul")),

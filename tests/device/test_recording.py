@@ -59,8 +59,10 @@ def test_what_was_not_recorded_is_refused_by_name(device):
         )
     with pytest.raises(InvalidInput, match="fault=exit twin=0"):
         device.build(candidate(device, fault="exit", twin=0))
-    with pytest.raises(InvalidInput, match="it has faulty_matmul"):
-        device.preflight(load_kernel("host_matmul"))
+    for kernel, hint in (("host_matmul", "--device host"), ("cublas", "needs a GPU")):
+        with pytest.raises(InvalidInput, match="it has faulty_matmul") as refused:
+            device.preflight(load_kernel(kernel))
+        assert hint in refused.value.hint
 
 
 def test_an_empty_database_is_no_recording(tmp_path):
