@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from arms import Buffers, kernel_arm, pointers, uniform
 from harness import Arm
 
 from autotune.dispatch import Table
 from autotune.errors import InvalidInput
-from autotune.launcher.gpu import Program, current, target
-from autotune.records import Binary, Config, Failure, Operand, Routine, Status
+from autotune.launcher.gpu import target
+from autotune.records import Binary, Config, Failure, Routine, Status
 from autotune.store import Filter, Store
 from autotune.toolchain import BinaryStore, CompilePool, Nvrtc
 from kernel_space.cublas import Cublas
@@ -24,7 +25,6 @@ from kernel_space.gemm import Gemm, GemmProblem
 
 DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 COMPILE_LIMIT_S = 120
-Buffers = dict[str, torch.Tensor]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,17 +91,9 @@ class Tuned:
                 complain(f"{problem}: {config}: {binary.message}")
                 continue
             facts = {"source": source, "config": config.as_dict()}
-            arm = self._arm(problem, config, binary, buffers)
+            arm = kernel_arm(self._kernel, problem, config=config, binary=binary, buffers=buffers)
             found.append(Contender(name=str(config), arm=arm, facts=facts))
         return found
-
-    def _arm(
-        self, problem: GemmProblem, config: Config, binary: Binary, buffers: Sequence[Buffers]
-    ) -> Arm:
-        launch = self._kernel.launch(problem, config, target(0))
-        program = Program(binary, launch)
-        scratch = {each.name: _scratch(each) for each in launch.scratch}
-        return partial(_start, program, [{**each, **scratch} for each in buffers])
 
 
 class Library:
@@ -213,12 +205,8 @@ class Defaults:
 
 def matrices(problem: GemmProblem) -> Buffers:
     """Return a, b and c as they are stored, uniform in [-1, 1]."""
-    shapes = {operand.name: operand.shape for operand in problem.operands}
     dtype = DTYPES[problem.dtype]
-    return {
-        name: torch.rand(shape, device="cuda").mul_(2).sub_(1).to(dtype)
-        for name, shape in shapes.items()
-    }
+    return {operand.name: uniform(operand.shape, dtype) for operand in problem.operands}
 
 
 def exact_product(problem: GemmProblem, buffers: Buffers) -> torch.Tensor:
@@ -254,20 +242,7 @@ def _multiply(views: Sequence[tuple[torch.Tensor, ...]], i: int) -> None:
 
 
 def _call(routine: Routine, buffers: Sequence[Buffers], i: int) -> None:
-    routine.start(_pointers(buffers[i]), torch.cuda.current_stream().cuda_stream)
-
-
-def _start(program: Program, sets: Sequence[Buffers], i: int) -> None:
-    with current(0, torch.cuda.current_stream().cuda_stream):
-        program.start(_pointers(sets[i]))
-
-
-def _pointers(buffers: Buffers) -> dict[str, int]:
-    return {name: tensor.data_ptr() for name, tensor in buffers.items()}
-
-
-def _scratch(operand: Operand) -> torch.Tensor:
-    return torch.empty(operand.size_bytes, dtype=torch.uint8, device="cuda")
+    routine.start(pointers(buffers[i]), torch.cuda.current_stream().cuda_stream)
 
 
 def _default(problem: GemmProblem) -> tuple[str, list[Config]]:

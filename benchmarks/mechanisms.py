@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from arms import Buffers, kernel_arm, uniform
 from harness import Arm, buffer_sets, interleave, median_us, write_json
 
-from autotune.launcher.gpu import Program, current, target
+from autotune.launcher.gpu import target
 from autotune.records import Binary, Config, Status
 from autotune.store import Filter, Store
 from autotune.toolchain import BinaryStore, Nvrtc, compile_now
@@ -53,7 +54,7 @@ def best_configs(url: str, problem: GemmProblem) -> dict[Rung, Config]:
 
 
 def _ladder(problem: GemmProblem, configs: Mapping[Rung, Config]) -> list[dict[str, Any]]:
-    sets = buffer_sets(2 * (problem.m * problem.k + problem.n * problem.k + problem.m * problem.n))
+    sets = buffer_sets(problem.moved_bytes)
     buffers = [_buffers(problem) for _ in range(sets)]
     arms: dict[str, Arm] = {
         f"{name} {size} B": _arm(problem, config, buffers)
@@ -80,33 +81,17 @@ def _ladder(problem: GemmProblem, configs: Mapping[Rung, Config]) -> list[dict[s
     ]
 
 
-def _arm(problem: GemmProblem, config: Config, buffers: list[dict[str, torch.Tensor]]) -> Arm:
+def _arm(problem: GemmProblem, config: Config, buffers: list[Buffers]) -> Arm:
     kernel, device = Gemm(), target(0)
     unit = kernel.unit(problem, config, device)
     binary = compile_now(Nvrtc(), BinaryStore(), unit, device.arch)
     if not isinstance(binary, Binary):
         raise SystemExit(f"{config}: {binary.message}")
-    launch = kernel.launch(problem, config, device)
-    scratch = {
-        each.name: torch.empty(each.shape, dtype=torch.bfloat16, device="cuda")
-        for each in launch.scratch
-    }
-    sets = [{**each, **scratch} for each in buffers]  # which hold on to the scratch
-    program = Program(binary, launch)
-    return lambda i: _start(program, {name: t.data_ptr() for name, t in sets[i].items()})
+    return kernel_arm(kernel, problem, config=config, binary=binary, buffers=buffers)
 
 
-def _start(program: Program, pointers: Mapping[str, int]) -> None:
-    with current(0, torch.cuda.current_stream().cuda_stream):
-        program.start(pointers)
-
-
-def _buffers(problem: GemmProblem) -> dict[str, torch.Tensor]:
-    shapes = {"a": problem.shape_a, "b": problem.shape_b, "c": (problem.m, problem.n)}
-    return {
-        name: torch.rand(shape, device="cuda").mul_(2).sub_(1).bfloat16()
-        for name, shape in shapes.items()
-    }
+def _buffers(problem: GemmProblem) -> Buffers:
+    return {each.name: uniform(each.shape, torch.bfloat16) for each in problem.operands}
 
 
 if __name__ == "__main__":

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from arms import Buffers, kernel_arm, uniform
 from harness import Arm, buffer_sets, interleave, median_us, write_json
 
-from autotune.launcher.gpu import Program, target
+from autotune.launcher.gpu import target
 from autotune.records import Binary, Config
 from autotune.toolchain import BinaryStore, CompilePool, Nvrtc
 from kernel_space.stream import Stream, StreamProblem
@@ -32,7 +33,6 @@ STAGES = range(1, 9)
 BRIEF_LAUNCHES = 3
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 Cell = tuple[str, int, int]  # mechanism, bytes of a copy, stages
-Buffers = dict[str, torch.Tensor]
 
 
 def main() -> None:
@@ -93,7 +93,12 @@ def _best_of_cells(
     binaries = _compiled(problem, (config for configs in cells.values() for config in configs))
     best = {}
     for cell, configs in cells.items():
-        arms = {config: _arm(problem, config, binaries[config], buffers) for config in configs}
+        arms = {
+            config: kernel_arm(
+                Stream(), problem, config=config, binary=binaries[config], buffers=buffers
+            )
+            for config in configs
+        }
         fastest = min(arms, key=lambda config: _brief_us(arms[config]))
         _check(problem, fastest, arms[fastest], buffers[0])
         best[cell] = fastest, arms[fastest]
@@ -109,19 +114,6 @@ def _compiled(problem: StreamProblem, configs: Iterable[Config]) -> dict[Config,
         if not isinstance(binary, Binary):
             raise SystemExit(f"{config}: {binary.message}")
     return made  # type: ignore[return-value]  # failures have left
-
-
-def _arm(problem: StreamProblem, config: Config, binary: Binary, buffers: list[Buffers]) -> Arm:
-    program = Program(binary, Stream().launch(problem, config, target(0)))
-    pointers = [{name: array.data_ptr() for name, array in each.items()} for each in buffers]
-    return lambda i: _start(program, pointers[i])
-
-
-def _start(program: Program, pointers: Mapping[str, int]) -> None:
-    import cupy
-
-    with cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
-        program.start(pointers)
 
 
 def _brief_us(arm: Arm) -> float:
@@ -160,10 +152,7 @@ def _torch_kernel(problem: StreamProblem, buffers: Buffers) -> None:
 
 def _buffers(problem: StreamProblem) -> Buffers:
     dtype = DTYPES[problem.dtype]
-    return {
-        name: torch.rand(problem.count, device="cuda").mul_(2).sub_(1).to(dtype)
-        for name in (*problem.inputs, "y")
-    }
+    return {name: uniform(problem.count, dtype) for name in (*problem.inputs, "y")}
 
 
 def _speeds(problem: StreamProblem, us: Mapping[str, float]) -> dict[str, float]:

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from arms import uniform
 from harness import buffer_sets, interleave, median_us, write_json
+from ratios import geometric_mean
 from suite import shipped
 
 from autotune.launcher import Launcher
@@ -73,7 +75,7 @@ def wrong_elements(out: torch.Tensor, expected: torch.Tensor, problem: GemmProbl
 
 def _row(launcher: Launcher, problem: GemmProblem, rounds: int) -> dict[str, Any]:
     row = _checked(launcher, problem)
-    sets = buffer_sets(2 * (problem.m * problem.k + problem.n * problem.k + problem.m * problem.n))
+    sets = buffer_sets(problem.moved_bytes)
     operands = [_operands(problem) for _ in range(sets)]
     outs = [
         torch.empty(problem.m, problem.n, device="cuda", dtype=torch.bfloat16) for _ in operands
@@ -99,14 +101,13 @@ def _row(launcher: Launcher, problem: GemmProblem, rounds: int) -> dict[str, Any
 
 
 def _operands(problem: GemmProblem) -> tuple[torch.Tensor, torch.Tensor]:
-    shapes = (problem.m, problem.k), (problem.n, problem.k)
-    made = [torch.rand(shape, device="cuda").mul_(2).sub_(1).bfloat16() for shape in shapes]
-    return made[0], made[1]
+    a, b, _ = problem.operands
+    return uniform(a.shape, torch.bfloat16), uniform(b.shape, torch.bfloat16)
 
 
 def _summary(rows: list[dict[str, Any]], odd: list[dict[str, Any]]) -> None:
     ratios = [row["us"]["cublas"] / row["us"]["autotune"] for row in rows]
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    mean = geometric_mean(ratios)
     wrong = sum(row["wrong"] for row in [*rows, *odd])
     print(f"{len(rows)} suite shapes and {len(odd)} odd ones: {wrong} wrong elements")
     print(f"geometric mean of cuBLAS time / our time over the suite: {mean:.3f}")
