@@ -10,19 +10,16 @@ from autotune.records import Kernel, Status, headline
 from autotune.report.fields import compiler_text, config_text, problem_text
 from autotune.report.sheet import Column, Row, Sheet
 from autotune.report.units import (
-    BANDWIDTH_UNITS,
     NOISY,
-    RATE_UNITS,
     Units,
-    amount_text,
+    rate_text,
     size_text,
     spread_text,
     time_text,
+    work,
 )
 from autotune.study import LadderReport, LadderSpec, Step
 from autotune.study.entrant import REPRESENTATIVE
-
-FEW_FLOP = 1.0  # for each byte: below this, the bytes tell how good a time is
 
 
 def ladder_sheet(report: LadderReport) -> Sheet:
@@ -62,8 +59,7 @@ def device_text(report: LadderReport) -> str:
 
 def per_second(row: Row) -> tuple[float | None, Units]:
     """Return the FLOP of each second, or the bytes where memory bounds the problem, and units."""
-    bounded = row["flop"] < FEW_FLOP * row["bytes"]
-    amount, units = (row["bytes"], BANDWIDTH_UNITS) if bounded else (row["flop"], RATE_UNITS)
+    amount, units = work(row)
     return amount / (row["median_ns"] * 1e-9) if row["median_ns"] else None, units
 
 
@@ -108,8 +104,7 @@ def _times(other: Step | None, step: Step) -> float | None:
 
 
 def _rate(row: Row) -> str:
-    each, units = per_second(row)
-    return "–" if each is None else amount_text(each, units)
+    return rate_text(row, row["median_ns"]) or "–"
 
 
 def _ratio(ratio: float | None) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -35,7 +37,7 @@ class _Progress:
     """Where the search for one problem stands."""
 
     kernel: Kernel
-    flop: int
+    cost: Mapping[str, int]
     planned: int
     done: int
     deadline_s: float | None
@@ -81,7 +83,7 @@ class _Progress:
         return "" if self.left_s is None else f"{duration_text(self.left_s)} left"
 
     def speed(self, trial: Trial) -> str:
-        rate = rate_text(self.flop, trial.median_ns)
+        rate = rate_text(self.cost, trial.median_ns)
         return f"{time_text(trial.median_ns)}  {rate}".rstrip()
 
     def config(self, trial: Trial) -> str:
@@ -130,7 +132,7 @@ class LineProgress:
         assert self._spec is not None
         self._progress = _Progress(
             kernel=self._spec.kernel,
-            flop=self._spec.kernel.cost(problem).flop,
+            cost=dataclasses.asdict(self._spec.kernel.cost(problem)),
             planned=planned,
             done=done,
             deadline_s=self._deadline_s,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from math import log2
 from typing import Any
@@ -39,7 +40,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _PROBLEM,
         _TIME,
         Column("spread", lambda row: spread_text(row["spread"]), right=True),
-        Column("rate", lambda row: rate_text(row["flop"], row["median_ns"]), right=True),
+        Column("rate", lambda row: rate_text(row, row["median_ns"]), right=True),
         _CONFIG,
     ),
     "trials": (
@@ -146,7 +147,7 @@ def choice_record(kernel: KernelTable, problem: Mapping[str, Any], choice: Choic
 
 def _trial_row(row: TrialRow) -> Row:
     context = row.context
-    return {**row.as_dict(), "kernel_ref": context.kernel_ref, "flop": _flop(context)}
+    return {**row.as_dict(), "kernel_ref": context.kernel_ref, **_cost(context)}
 
 
 def _study_row(study: StudySummary) -> Row:
@@ -164,12 +165,14 @@ def _study_row(study: StudySummary) -> Row:
     }
 
 
-def _flop(context: Context) -> int | None:
-    """Return the problem's FLOP if its kernel is installed and still knows it."""
+def _cost(context: Context) -> dict[str, int | None]:
+    """Return the problem's FLOP and bytes if its kernel is installed and still knows them."""
     kernel = installed_kernel(context.kernel_ref)
+    unknown: dict[str, int | None] = {"flop": None, "bytes": None}
     if kernel is None:
-        return None
+        return unknown
     try:
-        return kernel.cost(kernel.problem_type.parse(context.problem.as_dict())).flop
+        problem = kernel.problem_type.parse(context.problem.as_dict())
+        return dataclasses.asdict(kernel.cost(problem))
     except AutotuneError:  # the kernel has changed since
-        return None
+        return unknown

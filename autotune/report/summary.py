@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from autotune.records import Kernel, Trial
 from autotune.report.fields import config_text, problem_text
 from autotune.report.sheet import Column, Row, Sheet
@@ -20,7 +22,7 @@ def summary_sheet(spec: StudySpec, report: StudyReport) -> Sheet:
             Column("trials", lambda row: str(row["trials"]), right=True),
             Column("right", lambda row: str(row["ok"]), right=True),
             Column("best (replayed)" if report.replays else "best", _best, right=True),
-            Column("rate", lambda row: rate_text(row["flop"], row["median_ns"]), right=True),
+            Column("rate", lambda row: rate_text(row, row["median_ns"]), right=True),
             Column("vs default", _speedup, right=True),
             Column("configuration", lambda row: _config(spec.kernel, row), moves=True),
         ),
@@ -43,7 +45,7 @@ def _row(spec: StudySpec, found: ProblemReport) -> Row:
         "valid": found.valid,
         "ok": sum(count for status, count in found.statuses.items() if status == "ok"),
         "statuses": {str(status): count for status, count in found.statuses.items()},
-        "flop": spec.kernel.cost(found.problem).flop,
+        **dataclasses.asdict(spec.kernel.cost(found.problem)),
         "median_ns": _median_ns(best),
         "spread": best.measurement.spread if best and best.measurement else None,
         "default_ns": _median_ns(found.default),

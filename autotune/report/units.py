@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 Units = Sequence[tuple[float, str]]  # how large one is, and its name, the largest first
 
+FEW_FLOP = 1.0  # for each byte: below this, the bytes tell how good a time is
 NOISY = 0.2  # a spread above this says more of the machine than of the candidate
 _TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 RATE_UNITS = ((1e12, "TFLOP/s"), (1e9, "GFLOP/s"), (1e6, "MFLOP/s"))
@@ -20,11 +22,23 @@ def time_text(time_ns: float | None) -> str:
     return amount_text(time_ns, _TIME_UNITS)
 
 
-def rate_text(flop: int, time_ns: float | None) -> str:
-    """Return ``812 TFLOP/s``, or an empty string where there is no rate to tell."""
-    if not flop or not time_ns:
+def rate_text(cost: Mapping[str, Any], time_ns: float | None) -> str:
+    """Return ``812 TFLOP/s`` or ``4.32 TB/s``, or nothing where there is no rate to tell.
+
+    Args:
+        cost: The work, by the names ``flop`` and ``bytes``; both None where it is not known.
+        time_ns: The time that it took, in ns, or None.
+    """
+    if not time_ns or not (cost["flop"] or cost["bytes"]):
         return ""
-    return amount_text(flop / (time_ns * 1e-9), RATE_UNITS)
+    amount, units = work(cost)
+    return amount_text(amount / (time_ns * 1e-9), units)
+
+
+def work(cost: Mapping[str, Any]) -> tuple[int, Units]:
+    """Return the FLOP, or the bytes where memory bounds the problem, and units for a second's."""
+    bounded = cost["flop"] < FEW_FLOP * cost["bytes"]
+    return (cost["bytes"], BANDWIDTH_UNITS) if bounded else (cost["flop"], RATE_UNITS)
 
 
 def amount_text(amount: float, units: Units) -> str:

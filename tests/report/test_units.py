@@ -29,16 +29,21 @@ def test_a_time_has_three_digits_and_a_unit(time_ns, text):
 
 
 @pytest.mark.parametrize(
-    ("flop", "time_ns", "text"),
+    ("flop", "moved", "time_ns", "text"),
     [
-        (2 * 4096**3, 196_000.0, "701 TFLOP/s"),
-        (2_000_000, 1_000_000.0, "2.00 GFLOP/s"),
-        (0, 5.0, ""),
-        (10, None, ""),
+        (2 * 4096**3, 6 * 4096**2, 196_000.0, "701 TFLOP/s"),
+        (2_000_000, 0, 1_000_000.0, "2.00 GFLOP/s"),
+        (0, 8_000_000_000, 2e6, "4.00 TB/s"),
+        (1_000_000, 4_000_000, 1e6, "4.00 GB/s"),
+        (0, 0, 5.0, ""),
+        (10, 10, None, ""),
+        (None, None, 5.0, ""),
     ],
 )
-def test_a_rate_is_told_only_where_there_is_one(flop, time_ns, text):
-    assert rate_text(flop, time_ns) == text
+def test_a_rate_is_of_what_bounds_the_time_and_told_only_where_there_is_one(
+    flop, moved, time_ns, text
+):
+    assert rate_text({"flop": flop, "bytes": moved}, time_ns) == text
 
 
 @pytest.mark.parametrize(
