@@ -24,6 +24,7 @@ from kernel_space.gemm import Gemm, GemmProblem
 ALGORITHMS = Parameter(
     "algorithm", tuple(range(lt.MOST_RANKS)), about="place in the library's own order, best first"
 )
+EIGHT_BIT_ROW_BYTES = 16
 _GEMM = Gemm()  # says what is right, and how much work it is
 
 
@@ -51,7 +52,14 @@ class Cublas(LibraryKernel):
             del algorithm
             return None if problem.k else "cublasLt has no product with k = 0"
 
-        return Space((ALGORITHMS,), (Constraint("sum", too_short),))
+        def ragged(algorithm: int) -> str | None:
+            del algorithm
+            row_bytes = problem.n * problem.result_bytes
+            if problem.scaled and row_bytes % EIGHT_BIT_ROW_BYTES:
+                return f"of e4m3 it takes rows of C of 16 bytes or multiples, not {row_bytes}"
+            return None
+
+        return Space((ALGORITHMS,), (Constraint("sum", too_short), Constraint("rows", ragged)))
 
     def default(self, problem: GemmProblem, target: Target) -> Config:
         """Return the rank that the library itself prefers."""
@@ -64,7 +72,7 @@ class Cublas(LibraryKernel):
         return SourceUnit(language=self.language, main=Path(lt.__file__), header="", entry="matmul")
 
     def operands(self, problem: GemmProblem) -> tuple[Operand, ...]:
-        """Return A, B and C as they are stored."""
+        """Return A, B, the scale of 8-bit ones, and C, as they are stored."""
         return problem.operands
 
     def reference(self, problem: GemmProblem, inputs: Mapping[str, Any], xp: Any) -> dict[str, Any]:

@@ -2,6 +2,9 @@
 
 The library's matrices are column-major. A row-major matrix is, as it lies in memory, the
 column-major one of its transpose, so that C = A·B is asked for as Cᵀ = Bᵀ·Aᵀ: B comes first.
+
+Products of e4m3 are asked for with fast accumulation: tensor cores keep the sums all the way, as
+those of ``gemm`` do, and are not relieved of them from time to time for precision's sake.
 """
 
 from __future__ import annotations
@@ -21,9 +24,10 @@ MOST_RANKS = 32
 WORKSPACE_BYTES = 32 << 20  # what NVIDIA recommends for sm_90
 
 # Values of the library's enumerations, as its headers define them.
-_DTYPES = {"bf16": 14, "fp16": 2, "fp32": 0}
+_DTYPES = {"bf16": 14, "fp16": 2, "fp32": 0, "e4m3": 28}
 _COMPUTE_FP32, _FP32 = 68, 0
 _TRANSPOSE_FIRST, _TRANSPOSE_SECOND = 3, 4
+_SCALE_OF_FIRST, _FAST_ACCUMULATION = 17, 25
 _MOST_WORKSPACE = 1
 _SUCCESS, _NOT_SUPPORTED = 0, 15
 
@@ -80,6 +84,8 @@ class Product:
 
     def start(self, pointers: Mapping[str, int], stream: int) -> None:
         """Start the product on ``stream``."""
+        if "scale" in pointers:
+            _scale(self._operation, pointers["scale"])
         result = pointers["c"], self._c.handle
         _call(
             "Matmul",
@@ -135,7 +141,14 @@ def _operation(problem: GemmProblem) -> _Owned:
     operation = _Owned("MatmulDesc", _COMPUTE_FP32, _FP32)
     operation.set(_TRANSPOSE_FIRST, ctypes.c_int32(problem.b_transposed))
     operation.set(_TRANSPOSE_SECOND, ctypes.c_int32(problem.a_transposed))
+    if problem.scaled:
+        operation.set(_FAST_ACCUMULATION, ctypes.c_int8(1))
     return operation
+
+
+def _scale(operation: _Owned, pointer: int) -> None:
+    """Let the product be multiplied by the number that lies at ``pointer`` when it runs."""
+    operation.set(_SCALE_OF_FIRST, ctypes.c_void_p(pointer))
 
 
 def _matrix(dtype: int, shape: tuple[int, int]) -> _Owned:

@@ -48,6 +48,16 @@ def test_a_sum_of_nothing_is_no_product_of_its():
     assert broken == ("sum", "cublasLt has no product with k = 0")
 
 
+def test_rows_of_a_product_of_eight_bit_elements_are_whole_pieces():
+    config, said = Config(algorithm=0), "it takes rows of C of 16 bytes or multiples, not 520"
+    ragged, whole = (GemmProblem(7, n, 64, "e4m3-bf16") for n in (260, 264))
+    name, reason = Cublas().space(ragged, H200).broken(config)
+    assert name == "rows"
+    assert said in reason
+    assert Cublas().space(whole, H200).broken(config) is None
+    assert Cublas().space(GemmProblem(7, 259, 64), H200).broken(config) is None
+
+
 def test_an_empty_product_is_not_called():
     assert Cublas().launch(GemmProblem(0, 64, 64), Config(algorithm=0), H200).empty
     assert not Cublas().launch(GemmProblem(1, 64, 64), Config(algorithm=0), H200).empty
@@ -75,6 +85,22 @@ def test_matrices_are_described_as_they_lie_in_memory(layout):
     flags = _transposed(lt._operation(problem))
     factors = [shape[::-1] if flag else shape for shape, flag in zip(stored, flags, strict=True)]
     assert factors == [(5, 7), (7, 3)]  # n x k times k x m is the transpose of C
+
+
+@needs_library
+def test_products_of_eight_bit_elements_are_as_precise_as_those_they_are_held_against():
+    fast = [
+        _read("MatmulDesc", lt._operation(GemmProblem(16, 16, 16, dtype)), 25, ctypes.c_int8)
+        for dtype in ("e4m3-bf16", "bf16")
+    ]
+    assert fast == [1, 0]
+
+
+@needs_library
+def test_the_scale_is_read_where_the_operand_lies():
+    operation = lt._operation(GemmProblem(16, 16, 16, "e4m3-bf16"))
+    lt._scale(operation, 1 << 20)
+    assert _read("MatmulDesc", operation, 17, ctypes.c_uint64) == 1 << 20
 
 
 def _extents(matrix):
