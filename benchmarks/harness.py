@@ -7,17 +7,13 @@ cache, inside a CUDA graph, so that neither launch overhead nor a warm cache is 
 
 from __future__ import annotations
 
-import json
-import platform
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import results_file
 import torch
 
 Arm = Callable[[int], None]  # launches once, on the buffer set of that number
@@ -101,31 +97,16 @@ def median_us(times: Mapping[str, list[float]]) -> dict[str, float]:
     return {name: median(values) for name, values in times.items()}
 
 
-def provenance() -> dict[str, Any]:
-    """Return device, driver, versions, date and command, for the record."""
-    return {
+def write_json(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Write rows that were measured on this GPU, with its name, its driver and the software."""
+    about = {
         "device": torch.cuda.get_device_name(),
         "driver": _driver(),
-        "python": platform.python_version(),
-        "versions": {name: found for name in PACKAGES if (found := _version(name))},
         "cuda": torch.version.cuda,
-        "date": datetime.now(UTC).date().isoformat(),
-        "command": " ".join(["python", *sys.argv]),
     }
-
-
-def write_json(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Write the rows with their provenance."""
-    path.write_text(json.dumps({"provenance": provenance(), "rows": rows}, indent=1) + "\n")
+    results_file.write_json(path, rows, packages=PACKAGES, about=about)
 
 
 def _driver() -> str:
     query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     return subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None

@@ -11,21 +11,17 @@ stands how well the prior's order agrees with that of the recorded times (Spearm
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import platform
-import sys
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
 import pandas as pd
+from results_file import write_json
 
 from autotune.device.names import recordings
 from autotune.records import Config, DeviceIdentity, Kernel, Problem, Trial, load_kernel
@@ -104,8 +100,14 @@ def main() -> None:
         rows.append(searched(case, arguments.seeds, arguments.budget))
         show(rows[-1], first=len(rows) == 1)
     if arguments.json is not None:
-        kept = {"provenance": provenance(device, arguments), "rows": rows}
-        arguments.json.write_text(json.dumps(kept, indent=1) + "\n")
+        about = {
+            "recorded_on": device.name,
+            "driver": device.driver,
+            "seeds": arguments.seeds,
+            "budget": arguments.budget,
+            "near": NEAR,
+        }
+        write_json(arguments.json, rows, packages=PACKAGES, about=about)
 
 
 def recorded_cases(path: Path, kernel: Kernel) -> tuple[DeviceIdentity, list[Case]]:
@@ -168,21 +170,6 @@ def show(row: dict[str, Any], *, first: bool) -> None:
     problem = ",".join(str(value) for value in row["problem"].values())
     cells = (f"{each['median']:g} (p90 {each['p90']:g})" for each in arms.values())
     print(f"{problem:24}{row['spearman']:9.3f}", *(f"{cell:>22}" for cell in cells), flush=True)
-
-
-def provenance(device: DeviceIdentity, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return what was replayed, with what, when."""
-    return {
-        "recorded_on": device.name,
-        "driver": device.driver,
-        "seeds": arguments.seeds,
-        "budget": arguments.budget,
-        "near": NEAR,
-        "python": platform.python_version(),
-        "versions": {name: version(name) for name in PACKAGES},
-        "date": datetime.now(UTC).date().isoformat(),
-        "command": " ".join(["python", *sys.argv]),
-    }
 
 
 if __name__ == "__main__":
