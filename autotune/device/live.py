@@ -99,7 +99,7 @@ class LiveDevice:
                 hint=f"add --device {_RUNS[wanted]}" if wanted in _RUNS else "",
             )
         if isinstance(kernel, LibraryKernel):
-            ask(kernel, "toolchain", gives=Toolchain)
+            self.toolchain_of(kernel)  # raises where there is no such library
         else:
             self._compiler.preflight(arch=self.identity.target.arch)
 
