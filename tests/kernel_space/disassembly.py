@@ -1,13 +1,18 @@
-"""The instructions in a cubin, by nvdisasm."""
+"""What NVRTC made of a source: the cubin, and the instructions in it by nvdisasm."""
 
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from autotune.records import SourceUnit
+from autotune.toolchain import Nvrtc
+from autotune.toolchain.compiler import Compiled
 
 SCOREBOARDS = range(6)  # a thread has so many to wait for what takes long
 
@@ -18,6 +23,14 @@ class Scheduled(NamedTuple):
     text: str
     releases: int
     waits: frozenset[int]
+
+
+@functools.cache
+def compiled_by_nvrtc(unit: SourceUnit, arch: str) -> Compiled:
+    """Return the cubin of a source that must compile, with what the compiler said of it."""
+    made = Nvrtc().compile(unit, arch)
+    assert isinstance(made, Compiled), made
+    return made
 
 
 def instructions(image: bytes, folder: Path) -> list[str]:
@@ -51,3 +64,13 @@ def _listing(image: bytes, folder: Path, *options: str) -> str:
 def opcode(instruction: str) -> str:
     """Return an instruction's name with its suffixes, without predicate and operands."""
     return re.sub(r"^@!?U?P\w+ ", "", instruction).split()[0]
+
+
+def named(found: list[str], *names: str) -> list[str]:
+    """Return the instructions whose opcode begins with one of the names."""
+    return [text for text in found if opcode(text).startswith(names)]
+
+
+def places(found: list[str], *names: str) -> list[int]:
+    """Return where the instructions stand whose opcode begins with one of the names."""
+    return [i for i, text in enumerate(found) if opcode(text).startswith(names)]

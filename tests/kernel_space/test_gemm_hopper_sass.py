@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-
 import pytest
 from cards import H200
-from disassembly import instructions, opcode
+from disassembly import compiled_by_nvrtc, instructions, opcode
 
-from autotune.toolchain import Nvrtc
-from autotune.toolchain.compiler import Compiled
 from kernel_space.gemm import Gemm, GemmProblem
 
 NT = GemmProblem(4096, 4096, 4096)
 
 
-@functools.cache
 def compiled(problem, **changes):
     config = Gemm().default(problem, H200).replace(**changes)
-    made = Nvrtc().compile(Gemm().unit(problem, config, H200), H200.arch)
-    assert isinstance(made, Compiled), made
-    return made
+    return compiled_by_nvrtc(Gemm().unit(problem, config, H200), H200.arch)
 
 
 @pytest.fixture

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 
 import pytest
 from cards import A100
-from disassembly import instructions, opcode
+from disassembly import compiled_by_nvrtc, instructions, named, opcode, places
 
 from autotune.records import SourceUnit
-from autotune.toolchain import Nvrtc, source_digest
-from autotune.toolchain.compiler import Compiled
+from autotune.toolchain import source_digest
 from autotune.toolchain.sources import scan
 from kernel_space.gemm import Gemm, GemmProblem, ampere
 
@@ -28,29 +26,14 @@ def unit_of(problem: GemmProblem = NT, **changes) -> SourceUnit:
     return Gemm().unit(problem, config, A100)
 
 
-@functools.cache
-def compiled(unit: SourceUnit, arch: str) -> Compiled:
-    made = Nvrtc().compile(unit, arch)
-    assert isinstance(made, Compiled), made
-    return made
-
-
 @pytest.fixture
 def sass(tmp_path: Path):
     """Return the instructions of a config's kernel, in order, each with its operands."""
 
     def of(arch: str = "sm_80", **changes) -> list[str]:
-        return instructions(compiled(unit_of(**changes), arch).image, tmp_path)
+        return instructions(compiled_by_nvrtc(unit_of(**changes), arch).image, tmp_path)
 
     return of
-
-
-def named(found: list[str], name: str) -> list[str]:
-    return [text for text in found if opcode(text).startswith(name)]
-
-
-def places(found: list[str], name: str) -> list[int]:
-    return [i for i, text in enumerate(found) if opcode(text).startswith(name)]
 
 
 def opcodes(found: list[str], name: str) -> set[str]:
@@ -125,7 +108,7 @@ def test_libraries_keep_no_slow_way_for_other_memory(sass, how):
 )
 def test_other_dtypes_and_layouts_compile_without_spills_or_warnings(dtype, layout, how):
     problem = GemmProblem(64, 64, 64, dtype, layout)
-    resources = compiled(unit_of(problem, **how), "sm_90a").resources
+    resources = compiled_by_nvrtc(unit_of(problem, **how), "sm_90a").resources
     assert resources.spill_bytes == 0
     assert resources.warnings == ()
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from cards import A100
+from host_check import complaints, needs_compiler
 
 from kernel_space.gemm import Gemm, GemmProblem
 
-HERE = Path(__file__).parent
-COMPILER = os.environ.get("CXX", "c++")
 TWO_WARPS = {"tile_m": 32, "tile_n": 64, "tile_k": 32, "warp_m": 32, "warp_n": 32}
-pytestmark = pytest.mark.skipif(shutil.which(COMPILER) is None, reason="no C++ compiler")
+pytestmark = needs_compiler
 
 
 @pytest.fixture
-def complaints(tmp_path: Path):
+def broken(tmp_path: Path):
     """Return what is wrong with a main loop, if part of its source reads otherwise."""
 
     def of(mechanism: str, stages: int, barriers: int, now: str = "", otherwise: str = "") -> str:
@@ -32,7 +29,7 @@ def complaints(tmp_path: Path):
         _copy_sources(unit.main.parent, tmp_path)
         if now:
             _replace(tmp_path, mechanism, now, otherwise)
-        return _output(tmp_path, [tmp_path, HERE / "emulated", *unit.include_dirs])
+        return complaints("gemm_mainloop_check.cpp", tmp_path, unit.include_dirs)
 
     return of
 
@@ -50,14 +47,6 @@ def _replace(folder: Path, mechanism: str, now: str, otherwise: str) -> None:
     found = [path for path in map(folder.joinpath, names) if now in path.read_text()]
     assert len(found) == 1
     found[0].write_text(found[0].read_text().replace(now, otherwise))
-
-
-def _output(folder: Path, include: list[Path]) -> str:
-    program = folder / "check"
-    flags = ["-std=c++17", "-O1", *(f"-I{path}" for path in include)]
-    main = str(HERE / "gemm_mainloop_check.cpp")
-    subprocess.run([COMPILER, *flags, main, "-o", str(program)], check=True)
-    return subprocess.run([program], check=True, capture_output=True, text=True).stdout
 
 
 @pytest.mark.parametrize(
@@ -78,8 +67,8 @@ def _output(folder: Path, include: list[Path]) -> str:
         ("ws_cp_async", 3, 0),
     ],
 )
-def test_every_tile_is_multiplied_once_and_whole(complaints, mechanism, stages, barriers):
-    assert complaints(mechanism, stages, barriers) == ""
+def test_every_tile_is_multiplied_once_and_whole(broken, mechanism, stages, barriers):
+    assert broken(mechanism, stages, barriers) == ""
 
 
 @pytest.mark.parametrize(
@@ -108,5 +97,5 @@ def test_every_tile_is_multiplied_once_and_whole(complaints, mechanism, stages, 
         (("ws_cp_async", 2, 0), "cp_async_wait<0>();", ""),
     ],
 )
-def test_a_slip_of_the_hand_is_noticed(complaints, ring, now, otherwise):
-    assert complaints(*ring, now, otherwise) != ""
+def test_a_slip_of_the_hand_is_noticed(broken, ring, now, otherwise):
+    assert broken(*ring, now, otherwise) != ""

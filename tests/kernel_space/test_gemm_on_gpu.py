@@ -6,15 +6,15 @@ import random
 from collections.abc import Iterable
 
 import pytest
+from on_gpu import assert_right
 
 from autotune.device import open_device
-from autotune.records import Binary, Candidate, Config, Limits, Policy, Status
+from autotune.records import Config, Limits
 from kernel_space.gemm import Gemm, GemmProblem, ampere
 from kernel_space.gemm.ampere.mechanisms import TRAITS
 
 pytestmark = pytest.mark.gpu
 
-VERIFY = Policy(warmup_ms=0.0, min_samples=1, max_samples=1, budget_ms=0.1, sample_us=10.0)
 COPYING = {"mechanism": ampere.MECHANISMS, "raster_group": [4]}
 SHAPES = (
     (1, 1, 1),
@@ -63,16 +63,9 @@ def one_of_each_kind(dtype: str, layout: str, target) -> list[Config]:
 
 def verified(device, problem: GemmProblem, configs: Iterable[Config]) -> set[Config]:
     """Return those of ``configs`` that fit ``problem``, once all have proved right."""
-    kernel, target = Gemm(), device.identity.target
-    space = kernel.space(problem, target)
+    space = Gemm().space(problem, device.identity.target)
     fitting = [c for c in configs if (space.broken(c) or ("raster",))[0] == "raster"]
-    candidates = [Candidate("gemm", problem, c, target, kernel) for c in fitting]
-    for candidate, built in [(c, device.build(c)) for c in candidates]:
-        binary = built.result()
-        assert isinstance(binary, Binary), (candidate, binary)
-        outcome = device.measure(candidate, binary, VERIFY)
-        if outcome.status is not Status.RESOURCES:  # a few spill, and are refused
-            assert (outcome.status, outcome.message) == (Status.OK, ""), candidate
+    assert_right(device, problem, fitting)
     return set(fitting)
 
 

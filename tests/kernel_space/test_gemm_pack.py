@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
-import pytest
-from disassembly import instructions, opcode
+from disassembly import compiled_by_nvrtc, instructions, opcode
+from host_check import complaints, needs_compiler
 
 from autotune.records import SourceUnit
-from autotune.toolchain import Nvrtc
-from autotune.toolchain.compiler import Compiled
 from kernel_space import gemm
 
-CHECK = Path(__file__).with_name("gemm_pack_check.cpp")
-COMPILER = os.environ.get("CXX", "c++")
 SOURCES = Path(gemm.__file__).parent
 
 
-@pytest.mark.skipif(shutil.which(COMPILER) is None, reason="no C++ compiler")
+@needs_compiler
 def test_every_element_arrives_and_nothing_is_read_beyond_the_matrix(tmp_path):
-    program = tmp_path / "check"
-    emulated = Path(__file__).with_name("emulated")
-    folders = [f"-I{folder}" for folder in (emulated, SOURCES, SOURCES.parent)]
-    options = ["-std=c++17", "-O1", "-fsanitize=address", "-Wno-unknown-pragmas"]
-    command = [COMPILER, *options, *folders, str(CHECK), "-o", str(program)]
-    built = subprocess.run(command, check=False, capture_output=True, text=True)
-    if "asan" in built.stderr:
-        pytest.skip("the C++ compiler has no address sanitizer")
-    assert built.returncode == 0, built.stderr
-    claims = subprocess.run([program], check=False, capture_output=True, text=True)
-    assert (claims.returncode, claims.stdout, claims.stderr) == (0, "", "")
+    options = ("-fsanitize=address", "-Wno-unknown-pragmas")
+    include = (SOURCES, SOURCES.parent)
+    assert complaints("gemm_pack_check.cpp", tmp_path, include, *options) == ""
 
 
 def test_memory_is_read_and_written_sixteen_bytes_at_a_time(tmp_path):
@@ -41,8 +26,7 @@ def test_memory_is_read_and_written_sixteen_bytes_at_a_time(tmp_path):
     unit = SourceUnit(
         language="cuda", main=main, header="", entry="pack", include_dirs=(SOURCES, SOURCES.parent)
     )
-    made = Nvrtc().compile(unit, "sm_90a")
-    assert isinstance(made, Compiled), made
+    made = compiled_by_nvrtc(unit, "sm_90a")
     found = [opcode(each) for each in instructions(made.image, tmp_path)]
     assert found.count("LDG.E.128") == 4  # two neighbours, for each of two pieces at once
     assert {each for each in found if each.startswith("STG")} == {"STG.E.128"}

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from cards import A100, H200
+from disassembly import compiled_by_nvrtc
 
 from autotune.records import Candidate, Scalar, TensorMap
-from autotune.toolchain import Nvrtc
-from autotune.toolchain.compiler import Compiled
 from autotune.toolchain.ptxas import entries
 from kernel_space import gemm
 from kernel_space.gemm import Gemm, GemmProblem
@@ -135,7 +134,6 @@ def test_what_repacks_is_shown():
 
 def test_one_binary_holds_the_product_and_the_copy():
     kernel = Gemm()
-    made = Nvrtc().compile(kernel.unit(ODD, kernel.default(ODD, H200), H200), H200.arch)
-    assert isinstance(made, Compiled), made
+    made = compiled_by_nvrtc(kernel.unit(ODD, kernel.default(ODD, H200), H200), H200.arch)
     assert entries(made.log) == {"gemm", "pack"}
     assert (made.resources.spill_bytes, made.resources.warnings) == (0, ())

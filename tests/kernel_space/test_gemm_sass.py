@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 import random
-import re
 from pathlib import Path
 
 import pytest
 from cards import A100, H200
-from disassembly import SCOREBOARDS, instructions, opcode, scheduled
+from disassembly import (
+    SCOREBOARDS,
+    compiled_by_nvrtc,
+    instructions,
+    named,
+    opcode,
+    places,
+    scheduled,
+)
 
 from autotune.records import Config
-from autotune.toolchain import Nvrtc
 from autotune.toolchain.compiler import Compiled
 from kernel_space.gemm import Gemm, GemmProblem
 from kernel_space.gemm.ampere.mechanisms import TRAITS
@@ -31,11 +36,8 @@ def config(problem: GemmProblem, **changes) -> Config:
     return Gemm().default(problem, A100).replace(**changes)
 
 
-@functools.cache
 def compiled(problem: GemmProblem, chosen: Config, arch: str) -> Compiled:
-    made = Nvrtc().compile(Gemm().unit(problem, chosen, A100), arch)
-    assert isinstance(made, Compiled), made
-    return made
+    return compiled_by_nvrtc(Gemm().unit(problem, chosen, A100), arch)
 
 
 @pytest.fixture
@@ -48,20 +50,12 @@ def sass(tmp_path: Path):
     return of
 
 
-def named(found: list[str], name: str) -> list[str]:
-    return [text for text in found if re.search(rf"\b{re.escape(name)}\b", text)]
-
-
 def opcodes(found: list[str]) -> set[str]:
     return set(map(opcode, found))
 
 
 def family(found: list[str], *names: str) -> set[str]:
     return {name for name in opcodes(found) if name.startswith(names)}
-
-
-def places(found: list[str], *names: str) -> list[int]:
-    return [i for i, text in enumerate(found) if opcode(text).startswith(names)]
 
 
 NT = GemmProblem(4096, 4096, 4096)

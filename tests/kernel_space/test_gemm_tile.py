@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-from pathlib import Path
-
 import pytest
 from cards import A100
+from host_check import complaints, needs_compiler
 
 from kernel_space.gemm import Gemm, GemmProblem
 
-HERE = Path(__file__).parent
-CHECK = HERE / "gemm_tile_check.cpp"
-COMPILER = os.environ.get("CXX", "c++")
 
-
-@pytest.mark.skipif(shutil.which(COMPILER) is None, reason="no C++ compiler")
+@needs_compiler
 @pytest.mark.parametrize(
     ("dtype", "layout", "tile", "copy_bytes", "mechanism"),
     [
@@ -40,10 +32,4 @@ def test_tiles_are_copied_whole_without_bank_conflict_and_blocks_cover_c(
     config = kernel.default(problem, A100).replace(**changes, mechanism=mechanism)
     unit = kernel.unit(problem, config, A100)
     (tmp_path / unit.header_name).write_text(unit.header)
-    program = tmp_path / "check"
-    include = [f"-I{path}" for path in (tmp_path, HERE / "emulated", *unit.include_dirs)]
-    subprocess.run(
-        [COMPILER, "-std=c++17", "-O1", *include, str(CHECK), "-o", str(program)], check=True
-    )
-    claims = subprocess.run([program], check=True, capture_output=True, text=True)
-    assert claims.stdout == ""
+    assert complaints("gemm_tile_check.cpp", tmp_path, unit.include_dirs) == ""

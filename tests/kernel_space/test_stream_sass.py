@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 from cards import H200
-from disassembly import instructions, opcode
+from disassembly import compiled_by_nvrtc, instructions, opcode
 
-from autotune.toolchain import Nvrtc
 from autotune.toolchain.compiler import Compiled
 from kernel_space.stream import Stream, StreamProblem
 
@@ -23,9 +22,7 @@ def compiled(problem: StreamProblem, arch: str, **changes) -> Compiled:
     kernel = Stream()
     config = kernel.default(problem, H200).replace(**changes)
     assert kernel.space(problem, H200).broken(config) is None
-    made = Nvrtc().compile(kernel.unit(problem, config, H200), arch)
-    assert isinstance(made, Compiled), made
-    return made
+    return compiled_by_nvrtc(kernel.unit(problem, config, H200), arch)
 
 
 @pytest.fixture
