@@ -34,7 +34,8 @@ def kernels(
     """List the installed kernels, or show one.
 
     NAME is an installed kernel or path/to/file.py:Class. With --problem its parameters are shown
-    for that problem; --explain counts the configurations that each constraint removes.
+    for that problem; --explain counts the configurations that each constraint removes. One that
+    breaks several is counted once, for the first that it breaks.
     """
     from autotune.report.sheet import show
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import sqlite3
 import tomllib
@@ -10,10 +11,12 @@ import generate
 import pages
 
 from autotune import errors
-from autotune.records import Status
+from autotune.records import PRESETS, Status, installed_kernels, load_kernel
 from autotune.search import SAMPLERS
 from autotune.store import upgrade
 from autotune.study.file import _Study
+from kernel_space.gemm.problem import DTYPES, LAYOUTS
+from kernel_space.stream import problem as stream
 
 
 def _read(name):
@@ -63,6 +66,25 @@ def test_every_extra_is_in_the_readme():
 def test_every_key_of_a_study_file_is_documented():
     documented = _first_column(_read("docs/studies.md"))
     assert documented == set(_keys(_Study)) | {"space.NAME", "problems.FIELD"}
+
+
+def test_the_presets_are_documented():
+    stated = re.findall(
+        r"^\| `policy\.(\w+)` \| (\d+), (\d+), (\d+) \|", _read("docs/studies.md"), re.MULTILINE
+    )
+    presets = [PRESETS[name] for name in ("quick", "standard", "careful")]
+    assert stated
+    for name, *values in stated:
+        assert [float(value) for value in values] == [getattr(each, name) for each in presets]
+
+
+def test_the_values_of_problem_fields_are_documented():
+    section = _section(_read("docs/studies.md"), "Problems of the kernels that ship")
+    words = set(re.findall(r"`([\w-]+)`", section))
+    assert {*DTYPES, *LAYOUTS, *stream.DTYPES, *stream.INPUTS} <= words
+    for kernel in installed_kernels():
+        fields = dataclasses.fields(load_kernel(kernel).problem_type)
+        assert {kernel, *(field.name for field in fields)} <= words
 
 
 def test_every_sampler_and_status_is_documented():
