@@ -27,7 +27,7 @@ help:  ## show this list
 
 tune: $(VENV)/tune-$(or $(GPU_EXTRA),host)  ## tune the quickstart study; ends with a table
 	$(BIN)/autotune tune studies/quickstart.toml
-	@echo "next: $(BIN)/autotune lookup table.json m=2048 n=2048 k=2048"
+	@echo "next: $(BIN)/autotune lookup table.json m=4000 n=4096 k=4096"
 
 test: $(VENV)/test-$(TEST_EXTRA)  ## run every test that this machine can run
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadgroup $(PYTEST)
