@@ -101,7 +101,7 @@ def _refuse_several_devices(contexts: list[Context]) -> None:
     devices = {context.device.key: context.device for context in contexts}
     if len(devices) > 1:
         named = "; ".join(
-            f"{key[:8]} is {d.name} with {d.memory_bytes >> 30} GiB, driver {d.driver}"
+            f"{key[:8]} is {d.name} with {d.memory_bytes / 2**30:.0f} GiB, driver {d.driver}"
             for key, d in sorted(devices.items())
         )
         raise InvalidInput(
