@@ -51,6 +51,10 @@ def installed(tmp_path_factory):
 def test_an_installed_wheel_upgrades_a_database(installed, tmp_path):
     url = f"sqlite:///{tmp_path}/results.db"
     done = subprocess.run(
-        [installed, "-c", UPGRADE, url], cwd=tmp_path, capture_output=True, text=True, check=False
+        [installed, "-I", "-c", UPGRADE, url],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

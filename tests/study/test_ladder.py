@@ -52,12 +52,6 @@ def device(host):
     return Heard(host)
 
 
-@pytest.fixture
-def store(tmp_path):
-    with Store.open(f"sqlite:///{tmp_path}/ladder.db") as store:
-        yield store
-
-
 def spec(class_name="Laddered", **changes):
     reference = f"{LADDERED}:{class_name}"
     kernel = load_kernel(reference)
@@ -173,6 +167,8 @@ def test_what_is_no_ladder_is_refused(device):
         run_ladder(spec("Untidy"), device=device)
     with pytest.raises(InvalidInput, match="'by_numpy' declares no ladder"):
         run_ladder(spec("ByNumpy"), device=device)
+    with pytest.raises(InvalidInput, match="ladder\\(\\) names 2 rungs 'right'"):
+        run_ladder(spec("Doubled"), device=device)
     assert device.measured == []
 
 

@@ -9,7 +9,6 @@ import pytest
 from autotune.device import open_device
 from autotune.errors import InvalidInput, ToolchainBroken
 from autotune.records import QUICK, Limits, Status, load_kernel
-from autotune.store import Store
 from autotune.study import StudySpec, run_study
 
 UNSOUND = Path(__file__).parents[1] / "kernels" / "unsound.py"
@@ -20,12 +19,6 @@ def device():
     device = open_device("host", limits=Limits(compile_s=30.0, run_s=5.0))
     yield device
     device.close()
-
-
-@pytest.fixture
-def store(tmp_path):
-    with Store.open(f"sqlite:///{tmp_path}/study.db") as store:
-        yield store
 
 
 def study(name, **changes):
