@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+from autotune.errors import InvalidInput
 from autotune.records import Scalar
 
 _TYPES: dict[str, Any] = {
@@ -18,6 +19,9 @@ def c_value(scalar: Scalar) -> Any:
     """Return ``scalar`` as a ``ctypes`` value.
 
     Raises:
-        KeyError: Its dtype is not one that a scalar may have.
+        InvalidInput: Its dtype is not one that a scalar may have, or its value is no number.
     """
-    return _TYPES[scalar.dtype](scalar.value)
+    try:
+        return _TYPES[scalar.dtype](scalar.value)
+    except (KeyError, TypeError):
+        raise InvalidInput(f"{scalar} is not a number of dtype {', '.join(_TYPES)}") from None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
+from contextlib import redirect_stdout
 from typing import Any, TypeVar
 
 from autotune.errors import AutotuneError, InvalidInput
@@ -13,6 +15,8 @@ _Answer = TypeVar("_Answer")
 def ask(kernel: Any, question: str, *arguments: Any, gives: type[_Answer]) -> _Answer:
     """Return what ``kernel.question(*arguments)`` answers.
 
+    What the method prints goes to stderr: stdout belongs to the program that asks.
+
     Args:
         kernel: The kernel.
         question: Name of one of its methods.
@@ -20,15 +24,17 @@ def ask(kernel: Any, question: str, *arguments: Any, gives: type[_Answer]) -> _A
         gives: What the method has to return.
 
     Raises:
-        InvalidInput: The method raised, or returned something else. Errors of this package
-            pass through as they are.
+        InvalidInput: The method raised or exited, or returned something else. Errors of this
+            package pass through as they are.
     """
-    where = f"kernel {kernel.name!r}: {question}() for {' '.join(map(str, arguments[:1]))}"
+    of = f" for {arguments[0]}" if arguments else ""
+    where = f"kernel {kernel.name!r}: {question}(){of}"
     try:
-        answer = getattr(kernel, question)(*arguments)
+        with redirect_stdout(sys.stderr):
+            answer = getattr(kernel, question)(*arguments)
     except AutotuneError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InvalidInput(f"{where} raises {described(error)}") from error
     if not isinstance(answer, gives):
         raise InvalidInput(f"{where} returns {type(answer).__name__}, not {gives.__name__}")

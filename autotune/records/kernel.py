@@ -79,6 +79,11 @@ class Cost:
     flop: int
     bytes: int
 
+    def __post_init__(self) -> None:
+        """Refuse what no work could be."""
+        if not (0 <= self.flop < math.inf and 0 <= self.bytes < math.inf):
+            raise ValueError(f"a cost is made of finite numbers from 0, not {self}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
@@ -220,7 +225,10 @@ class Candidate:
         """
         asked = self.problem, self.config, self.target
         launch = ask(self.kernel, "launch", *asked, gives=Launch)
-        reason = launch.misnamed(ask(self.kernel, "operands", self.problem, gives=tuple))
+        operands = ask(self.kernel, "operands", self.problem, gives=tuple)
+        if not all(isinstance(operand, Operand) for operand in operands):
+            raise InvalidInput(f"kernel {self.kernel.name!r}: operands() gives {operands!r:.60}")
+        reason = launch.misnamed(operands)
         if reason is not None:
             raise InvalidInput(
                 f"kernel {self.kernel.name!r}: launch() for {self.problem}: {reason}"

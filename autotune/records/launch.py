@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral
 
 ELEMENT_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4, "fp64": 8, "int32": 4, "e4m3": 1}
+DIMENSIONS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +29,16 @@ class Operand:
     shape: tuple[int, ...]
     output: bool = False
     drawn_from: tuple[float, float] = (-1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        """Refuse what no memory could hold."""
+        if not isinstance(self.name, str):
+            raise TypeError(f"the name of an operand is text, not {self.name!r}")
+        if self.dtype not in ELEMENT_BYTES:
+            known = ", ".join(ELEMENT_BYTES)
+            raise ValueError(f"operand {self.name!r}: dtype {self.dtype!r} is not one of {known}")
+        if not all(map(_is_count, self.shape)):
+            raise ValueError(f"operand {self.name!r}: shape {self.shape!r} is not made of counts")
 
     @property
     def size_bytes(self) -> int:
@@ -88,7 +100,13 @@ class Launch:
     overlaps: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be ordered, or would leave two arrays under one name."""
+        """Refuse what cannot be started or ordered, or would leave two arrays under one name."""
+        for name, extents in (("grid", self.grid), ("block", self.block)):
+            if not (len(extents) == DIMENSIONS and all(map(_is_count, extents))):
+                raise ValueError(f"the {name} of a launch is three counts, not {extents!r}")
+        if not (_is_count(self.shared_bytes) and isinstance(self.entry, str)):
+            wrong = f"shared_bytes={self.shared_bytes!r}, entry={self.entry!r}"
+            raise ValueError(f"a launch needs a count of bytes and an entry's name, not {wrong}")
         for first in self.before:
             if first.before or first.scratch:
                 raise ValueError(
@@ -121,9 +139,15 @@ class Launch:
         return next((reason for reason in reasons if reason is not None), None)
 
 
+def _is_count(value: object) -> bool:
+    return isinstance(value, Integral) and int(value) >= 0  # numpy's whole numbers are some, too
+
+
 def _unknown(argument: str | Scalar | TensorMap, arrays: Mapping[str, Operand]) -> str | None:
     if isinstance(argument, Scalar):
         return None
+    if not isinstance(argument, str | TensorMap):
+        return f"argument {argument!r} is neither a name nor a scalar nor a tensor map"
     name = argument if isinstance(argument, str) else argument.operand.name
     if name not in arrays:
         return f"argument {name!r} is neither operand nor scratch; there are {', '.join(arrays)}"

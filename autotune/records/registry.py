@@ -66,6 +66,10 @@ def _check_statements(kernel: Kernel, reference: str) -> None:
             f"kernel {reference!r}: problem_type must be a subclass of autotune.records.Problem, "
             f"not {problem_type!r}"
         )
+    if not (isinstance(kernel.peer, str) and kernel.peer.isprintable()):
+        raise InvalidInput(
+            f"kernel {reference!r}: peer must be the name of a kernel, not {kernel.peer!r}"
+        )
     fields = [field.name for field in dataclasses.fields(problem_type)]
     unknown = [field for field in kernel.scaled_fields if field not in fields]
     if unknown:

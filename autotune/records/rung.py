@@ -28,6 +28,16 @@ class Rung:
     why: str
 
     def __post_init__(self) -> None:
+        """Refuse what could not be shown, or be one of its configs."""
+        if not (isinstance(self.name, str) and self.name.strip() and self.name.isprintable()):
+            raise ValueError(f"the name of a rung is printable text, not {self.name!r}")
+        for text in (self.change, self.why):
+            if not (isinstance(text, str) and text.isprintable()):
+                raise ValueError(f"rung {self.name!r} is told in lines of text, not {text!r}")
+        if not isinstance(self.where, Mapping):
+            raise TypeError(f"rung {self.name!r}: 'where' maps names to values, not {self.where!r}")
+        if not all(isinstance(config, Config) for config in self.preferred):
+            raise TypeError(f"rung {self.name!r} prefers configs, not {self.preferred!r:.60}")
         if not self.preferred:
             raise ValueError(f"rung {self.name!r} prefers no config")
         for config in self.preferred:

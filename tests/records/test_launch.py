@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from autotune.records import ELEMENT_BYTES, Launch, Operand, Scalar, TensorMap
@@ -73,3 +75,36 @@ def test_an_array_takes_as_many_bytes_as_what_it_is_held_in(dtype):
     held = stored_dtype(dtype).itemsize
     assert Operand(name="a", dtype=dtype, shape=(3, 5)).size_bytes == 15 * held
     assert Operand(name="a", dtype=dtype, shape=(3, 0)).size_bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"grid": (1,)}, r"the grid of a launch is three counts, not \(1,\)"),
+        ({"grid": (-1, 1, 1)}, "the grid of a launch is three counts"),
+        ({"block": "abc"}, "the block of a launch is three counts"),
+        ({"shared_bytes": -5}, "count of bytes"),
+        ({"entry": 5}, "entry=5"),
+    ],
+)
+def test_what_cannot_be_started_is_no_launch(change, words):
+    with pytest.raises(ValueError, match=words):
+        dataclasses.replace(launch("a"), **change)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"shape": (-5,)}, r"operand 'a': shape \(-5,\) is not made of counts"),
+        ({"shape": (2.5,)}, "is not made of counts"),
+        ({"dtype": "fp7"}, "dtype 'fp7' is not one of bf16, "),
+        ({"name": 5}, "the name of an operand is text, not 5"),
+    ],
+)
+def test_what_no_memory_holds_is_no_operand(change, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        dataclasses.replace(A, **change)
+
+
+def test_an_argument_of_no_known_kind_is_named():
+    assert "argument None is neither a name nor a scalar" in launch(None).misnamed((A,))

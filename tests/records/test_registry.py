@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from autotune.errors import InvalidInput, InvalidProblem
-from autotune.records import Config, Kernel, ask, installed_kernels, load_kernel
+from autotune.records import Config, Cost, Kernel, ask, installed_kernels, load_kernel
 
 KERNEL_FILE = """
 from dataclasses import dataclass
@@ -154,3 +154,28 @@ def test_a_problem_whose_check_fails_is_refused_in_one_line(kernel_file):
     kernel = load_kernel(f"{kernel_file}:Scale")
     with pytest.raises(InvalidProblem, match="Length raises ZeroDivisionError"):
         kernel.problem_type.parse({"n": 0})
+
+
+def test_a_kernel_that_exits_or_prints_takes_no_program_along(kernel_file, capsys):
+    kernel = load_kernel(f"{kernel_file}:Scale")
+    kernel.ladder = lambda *_: sys.exit(0)
+    with pytest.raises(InvalidInput, match=r"ladder\(\) raises SystemExit: 0"):
+        ask(kernel, "ladder", gives=tuple)
+    kernel.ladder = lambda *_: (sys.stdout.write("noise\n"),)
+    assert ask(kernel, "ladder", gives=tuple)
+    assert capsys.readouterr() == ("", "noise\n")
+
+
+@pytest.mark.parametrize("peer", ["5", '"no\\nsuch"', "None"])
+def test_a_peer_is_the_name_of_a_kernel(kernel_file, peer):
+    kernel_file.write_text(
+        KERNEL_FILE.replace('name = "scale"\n', f'name = "scale"\n    peer = {peer}\n')
+    )
+    with pytest.raises(InvalidInput, match="peer must be the name of a kernel, not "):
+        load_kernel(f"{kernel_file}:Scale")
+
+
+@pytest.mark.parametrize("flop", [-1, float("nan"), float("inf")])
+def test_no_work_is_less_than_nothing_or_without_end(flop):
+    with pytest.raises(ValueError, match="finite numbers from 0"):
+        Cost(flop=flop, bytes=1)

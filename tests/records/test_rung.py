@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from autotune.records import Config, Rung
@@ -25,3 +27,19 @@ def test_a_rung_that_prefers_nothing_cannot_be_shown():
 def test_a_rung_prefers_only_its_own():
     with pytest.raises(ValueError, match="prefers mechanism=sync1, which its 'where' excludes"):
         rung(Config(mechanism="tma"), Config(mechanism="sync1"))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"name": 5}, "the name of a rung is printable text, not 5"),
+        ({"name": " "}, "the name of a rung is printable text"),
+        ({"name": "\x1b[31mred"}, "the name of a rung is printable text"),
+        ({"why": "a\nb"}, "rung 'tma' is told in lines of text"),
+        ({"where": None}, "'where' maps names to values, not None"),
+        ({"preferred": ({"mechanism": "tma"},)}, "rung 'tma' prefers configs"),
+    ],
+)
+def test_a_rung_that_cannot_be_shown_is_not_made(change, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        dataclasses.replace(rung(TMA), **change)
