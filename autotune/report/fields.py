@@ -18,7 +18,7 @@ def config_text(kernel: Kernel | None, config: Mapping[str, Value]) -> str:
     try:
         names = kernel.shown(Config(config)) if kernel else config
         return _text({name: config[name] for name in names}, " ")
-    except KeyError:  # an older kernel of this name, which had other parameters, recorded it
+    except Exception:  # noqa: BLE001 - a kernel's code, or a config from before it had a parameter
         return _text(config, " ")
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autotune.errors import AutotuneError, InvalidInput, install_hint
 from autotune.files import writable_target, write_whole
+from autotune.records import one_line
 from autotune.report.ladder import device_text, ladder_sheet, per_second
 from autotune.report.sheet import Row
 from autotune.report.units import Units, amount_text, unit_of
@@ -18,10 +20,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SUFFIXES = (".svg", ".png")
+TALLEST = 100.0  # inches: libpng and browsers take no more than 2^16 pixels
+NAME_LETTERS = 40  # a longer name would leave no room for its bar
 BAR, LINE, QUIET = "#3b6ea5", "#c0392b", "#777777"
 STYLE: dict[str, Any] = {
     "svg.hashsalt": "autotune",  # otherwise ids in the file differ from run to run
     "svg.fonttype": "none",
+    "text.parse_math": False,  # names are no formulas
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -56,8 +61,10 @@ def _drawn(report: LadderReport, kind: str) -> bytes:
     from matplotlib.figure import Figure
 
     image = io.BytesIO()
-    with style.context(["default", STYLE], after_reset=True):
-        figure = Figure(figsize=(8.0, 1.6 + 0.34 * len(report.steps)), layout="constrained")
+    with style.context(["default", STYLE], after_reset=True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of letters that a font lacks: a box stands for them
+        tall = min(1.6 + 0.34 * len(report.steps), TALLEST)
+        figure = Figure(figsize=(8.0, tall), layout="constrained")
         _draw(figure.subplots(), report)
         figure.supxlabel(device_text(report), fontsize=8, color=QUIET)
         undated = {"Date": None} if kind == "svg" else {}
@@ -68,19 +75,18 @@ def _drawn(report: LadderReport, kind: str) -> bytes:
 def _draw(axes: Axes, report: LadderReport) -> None:
     rows = ladder_sheet(report).rows
     units = per_second(rows[0])[1]
-    rates = {row["rung"]: per_second(row)[0] or 0.0 for row in rows}
-    scale, unit = unit_of(max(rates.values()), units)
+    rates = [per_second(row)[0] or 0.0 for row in rows]
+    scale, unit = unit_of(max(rates), units)
     rungs = [row for row in rows if not row["peer"]]
-    lengths = [rates[row["rung"]] / scale for row in rungs]
-    bars = axes.barh([row["rung"] for row in rungs], lengths, color=BAR)
-    told = [_told(row, rates[row["rung"]], units) for row in rungs]
+    lengths = [rate / scale for rate in rates[: len(rungs)]]
+    bars = axes.barh(range(len(rungs)), lengths, color=BAR)
+    axes.set_yticks(range(len(rungs)), [one_line(row["rung"], NAME_LETTERS) for row in rungs])
+    told = [_told(row, rate, units) for row, rate in zip(rungs, rates, strict=False)]
     axes.bar_label(bars, told, padding=4, fontsize=9, color=QUIET)
-    for row in rows:
-        if row["peer"] and rates[row["rung"]]:
-            label = f"{row['rung']}: {_told(row, rates[row['rung']], units)}"
-            axes.axvline(
-                rates[row["rung"]] / scale, color=LINE, linestyle="--", label=label, zorder=0
-            )
+    for row, rate in zip(rows, rates, strict=True):
+        if row["peer"] and rate:
+            label = f"{row['rung']}: {_told(row, rate, units)}"
+            axes.axvline(rate / scale, color=LINE, linestyle="--", label=label, zorder=0)
             axes.legend(loc="upper right", framealpha=1.0, edgecolor="none")
     axes.invert_yaxis()  # the lowest rung is read first
     axes.margins(x=0.15)

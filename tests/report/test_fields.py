@@ -56,3 +56,9 @@ def test_no_file_is_run_to_show_a_config(tmp_path):
     kernel = installed_kernel(f"{path}:Any")
     assert kernel is None
     assert config_text(kernel, {"tile": 1}) == "tile=1"
+
+
+def test_a_config_is_shown_whole_where_its_kernel_cannot_say_what_to_show():
+    kernel = load_kernel("host_matmul")
+    kernel.shown = lambda _config: None
+    assert config_text(kernel, {"tile": 1}) == "tile=1"

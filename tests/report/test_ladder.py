@@ -228,3 +228,16 @@ def test_a_time_that_scatters_says_so(capsys):
     out = text(report(steps=(scattered,)), capsys)
     assert "fastest of 5; spread 75.0% noisy" in out
     assert "noisy" not in text(report(), capsys)
+
+
+@pytest.mark.parametrize("name", ["$a_{b", "$\\frac{x$", "_", "x" * 200, "中", "cublas"])
+def test_any_name_can_be_drawn(tmp_path, name):
+    write_plot(tmp_path / "odd.png", report(steps=(step(name, 8000.0),)))
+    assert (tmp_path / "odd.png").stat().st_size
+
+
+def test_a_rung_with_the_name_of_the_peer_keeps_its_own_time(tmp_path):
+    write_plot(tmp_path / "twins.svg", report(steps=(step("cublas", 8000.0),)))
+    drawn = (tmp_path / "twins.svg").read_text()
+    assert ">250 TFLOP/s<" in drawn
+    assert ">cublas: 2000 TFLOP/s<" in drawn
