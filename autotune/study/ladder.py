@@ -154,6 +154,9 @@ def _rungs(question: Question) -> tuple[Rung, ...]:
     rungs = ask(kernel, "ladder", question.problem, target, gives=tuple)
     if not all(isinstance(rung, Rung) for rung in rungs):
         raise InvalidInput(f"kernel {kernel.name!r}: ladder() returns something other than rungs")
+    [(name, count), *_] = Counter(rung.name for rung in rungs).most_common(1) or [("", 0)]
+    if count > 1:
+        raise InvalidInput(f"kernel {kernel.name!r}: ladder() names {count} rungs {name!r}")
     if not rungs:
         raise InvalidInput(
             f"kernel {kernel.name!r} declares no ladder",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
+from numbers import Real
 
 from autotune.device.protocol import Device
 from autotune.errors import InvalidInput, NoValidConfig
@@ -53,16 +55,22 @@ class Question:
         return (config for config in self.offered if self.space.broken(config) is None)
 
     def estimates(self, configs: Iterable[Config]) -> dict[Config, float]:
-        """Return the times that the kernel predicts, in ns: none where the study has no prior.
+        """Return the finite times that the kernel predicts, in ns: none without a prior.
 
         Raises:
-            InvalidInput: The kernel's code raised.
+            InvalidInput: The kernel's code raised, or predicts what is no number.
         """
         if not self.spec.prior:
             return {}
         asked = self.problem, configs, self.device.identity.target
-        found: dict[Config, float] = ask(self.spec.kernel, "estimates", *asked, gives=dict)
-        return found
+        found = ask(self.spec.kernel, "estimates", *asked, gives=dict)
+        for config, ns in found.items():
+            if not isinstance(ns, Real):  # numpy's numbers are
+                raise InvalidInput(
+                    f"kernel {self.spec.kernel.name!r}: estimates() for {self.problem} predicts "
+                    f"{ns!r:.60} for {config}: it must be a time in ns, or left out"
+                )
+        return {config: ns for config, ns in found.items() if abs(ns) < math.inf}
 
     def candidate(self, config: Config) -> Candidate:
         """Return what is built and measured of ``config``."""

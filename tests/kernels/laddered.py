@@ -56,6 +56,15 @@ class Twofold(Alone):
         return (_rung("right", "none"), _rung("as right", "none"))
 
 
+class Doubled(Alone):
+    """Two rungs of one name."""
+
+    name = "doubled"
+
+    def ladder(self, problem, target):
+        return super().ladder(problem, target) * 2
+
+
 class Untidy(Laddered):
     """Its rungs are words."""
 

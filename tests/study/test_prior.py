@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from autotune.device import open_device
-from autotune.records import QUICK, Limits, load_kernel
+from autotune.errors import InvalidInput
+from autotune.records import QUICK, Config, Limits, load_kernel
 from autotune.store import Store
 from autotune.study import StudySpec, run_study
 
@@ -16,9 +17,13 @@ REFERENCE = f"{Path(__file__).parents[1] / 'kernels' / 'predicting.py'}:Predicti
 
 
 @pytest.fixture
-def order(tmp_path):
+def kernel():
+    return load_kernel(REFERENCE)
+
+
+@pytest.fixture
+def order(tmp_path, kernel):
     """Return a function that gives the twins in the order in which a study measured them."""
-    kernel = load_kernel(REFERENCE)
 
     def measured(**changes):
         spec = StudySpec(
@@ -51,3 +56,11 @@ def test_without_a_prior_the_space_decides(order):
 def test_what_was_measured_before_is_not_measured_for_its_promise(order):
     assert order(prior=False, trials=2) == [0, 1]
     assert order() == [0, 1, 2]
+
+
+def test_a_model_of_many_configs_may_leave_some_out_but_predicts_times(order, kernel):
+    kernel.estimates = lambda *_: {Config(twin=1): float("nan"), Config(twin=2): 5}
+    assert order() == [0, 2, 1]
+    kernel.estimates = lambda *_: {Config(twin=1): None}
+    with pytest.raises(InvalidInput, match="predicts None for twin=1: it must be a time in ns"):
+        order()
