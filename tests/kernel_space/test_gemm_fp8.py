@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-
 import pytest
 from cards import A100, H200
-from disassembly import instructions, opcode
+from disassembly import compiled_by_nvrtc, instructions, opcode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autotune.records import Scalar
-from autotune.toolchain import Nvrtc
-from autotune.toolchain.compiler import Compiled
 from kernel_space.gemm import Gemm, GemmProblem, ampere, hopper
 
 GEMM = Gemm()
@@ -113,13 +109,10 @@ def test_twice_as_many_products_are_predicted_to_take_about_half_the_time():
     assert 1.6 < times[0] / times[1] < 2.1
 
 
-@functools.cache
 def compiled(problem, **changes):
     config = GEMM.default(problem, H200).replace(**changes)
     assert GEMM.space(problem, H200).broken(config) is None
-    made = Nvrtc().compile(GEMM.unit(problem, config, H200), H200.arch)
-    assert isinstance(made, Compiled), made
-    return made
+    return compiled_by_nvrtc(GEMM.unit(problem, config, H200), H200.arch)
 
 
 SPLIT = {"mechanism": "ws_cooperative", "split_k": 4, "epilogue": "direct"}

@@ -5,19 +5,16 @@ from __future__ import annotations
 import random
 
 import pytest
+from on_gpu import VERIFY, assert_right
 
-from autotune.device import open_device
 from autotune.launcher import Launcher
-from autotune.records import Binary, Candidate, Config, Limits, Policy, Status
+from autotune.records import Candidate, Config, Status
 from kernel_space.cublas import Cublas
 from kernel_space.gemm import Gemm, GemmProblem
 from kernel_space.gemm.hopper import MECHANISMS
 
 pytestmark = pytest.mark.gpu
 
-VERIFY = Policy(
-    warmup_ms=0.0, min_samples=1, max_samples=1, budget_ms=0.1, sample_us=10.0, repeats=2
-)
 # Whole numbers are checked for equality as long as k is less than 512.
 SHAPES = (
     (8, 8, 16),
@@ -33,16 +30,6 @@ BRIEFLY = {"mechanism": list(MECHANISMS), "raster_group": [1], "l2_promotion": [
 MOST = 20  # configs for each problem, so that all of this takes seconds
 
 
-@pytest.fixture(scope="module")
-def device():
-    opened = open_device("cuda:0", limits=Limits())
-    if opened.identity.target.arch != "sm_90a":
-        opened.close()
-        pytest.skip("8-bit products are Hopper's")
-    yield opened
-    opened.close()
-
-
 def some_of_each_kind(problem, target):
     """Return configs of different kinds; every mechanism that the problem has is among them."""
     kinds = {}
@@ -55,48 +42,37 @@ def some_of_each_kind(problem, target):
     return list(dict.fromkeys((*first.values(), *found)))[:MOST]
 
 
-def assert_right(device, problem):
-    target = device.identity.target
-    configs = some_of_each_kind(problem, target)
-    candidates = [Candidate("gemm", problem, config, target, Gemm()) for config in configs]
-    statuses = []
-    for candidate, built in [(each, device.build(each)) for each in candidates]:
-        binary = built.result()
-        assert isinstance(binary, Binary), (candidate.config, binary)
-        outcome = device.measure(candidate, binary, VERIFY)
-        statuses.append(outcome.status)
-        if outcome.status is not Status.RESOURCES:  # a few clusters spill, and are refused
-            assert (outcome.status, outcome.message) == (Status.OK, ""), candidate.config
-    assert Status.OK in statuses
+def assert_some_right(device, problem):
+    assert_right(device, problem, some_of_each_kind(problem, device.identity.target))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_every_kind_of_config_multiplies(device, shape):
-    assert_right(device, GemmProblem(*shape, "e4m3-bf16"))
+def test_every_kind_of_config_multiplies(hopper, shape):
+    assert_some_right(hopper, GemmProblem(*shape, "e4m3-bf16"))
 
 
 @pytest.mark.parametrize("dtype", ["e4m3-fp16", "e4m3-fp32"])
-def test_sums_leave_in_every_dtype(device, dtype):
-    assert_right(device, GemmProblem(136, 264, 528, dtype))
+def test_sums_leave_in_every_dtype(hopper, dtype):
+    assert_some_right(hopper, GemmProblem(136, 264, 528, dtype))
 
 
 @pytest.mark.parametrize("shape", ODD_N, ids=str)
-def test_rows_of_c_that_no_tensor_copy_can_store(device, shape):
-    assert_right(device, GemmProblem(*shape, "e4m3-bf16"))
+def test_rows_of_c_that_no_tensor_copy_can_store(hopper, shape):
+    assert_some_right(hopper, GemmProblem(*shape, "e4m3-bf16"))
 
 
-def test_long_sums_are_as_precise_as_is_claimed(device):
-    assert_right(device, GemmProblem(128, 256, 16384, "e4m3-bf16"))
+def test_long_sums_are_as_precise_as_is_claimed(hopper):
+    assert_some_right(hopper, GemmProblem(128, 256, 16384, "e4m3-bf16"))
 
 
 @pytest.mark.parametrize("dtype", ["e4m3-bf16", "e4m3-fp32"])
-def test_the_library_multiplies_them_too(device, dtype):
-    target, kernel = device.identity.target, Cublas()
+def test_the_library_multiplies_them_too(hopper, dtype):
+    target, kernel = hopper.identity.target, Cublas()
     problem = GemmProblem(272, 512, 1040, dtype)
     outcomes = []
     for rank in range(4):
         candidate = Candidate("cublas", problem, Config(algorithm=rank), target, kernel)
-        outcomes.append(device.measure(candidate, device.build(candidate).result(), VERIFY))
+        outcomes.append(hopper.measure(candidate, hopper.build(candidate).result(), VERIFY))
     if "offers 0 algorithms" in outcomes[0].message:
         pytest.skip(outcomes[0].message)
     assert outcomes[0].status is Status.OK, outcomes
@@ -108,7 +84,7 @@ class TestTorch:
     """The launcher on tensors of torch, beside torch's own product."""
 
     @pytest.fixture(scope="class")
-    def torch(self, device):
+    def torch(self, hopper):
         torch = pytest.importorskip("torch")
         if not torch.cuda.is_available():
             pytest.skip("torch has no CUDA")
