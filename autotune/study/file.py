@@ -245,6 +245,11 @@ def _problems(study: _Study, kernel: Kernel) -> tuple[Problem, ...]:
 
 def _extents(kernel: Kernel, shape: list[int], where: str) -> dict[str, int]:
     names = kernel.scaled_fields
+    if not names:
+        raise InvalidInput(
+            f"{where}: kernel {kernel.name!r} has no scaled fields that a shape could fill",
+            hint="give its problems as [[problem]] tables",
+        )
     if len(shape) != len(names):
         raise InvalidInput(f"{where}: {shape} must hold {len(names)} numbers: {', '.join(names)}")
     return dict(zip(names, shape, strict=True))

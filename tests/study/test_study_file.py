@@ -135,6 +135,13 @@ def test_what_is_wrong_is_said_in_one_line_with_file_and_key(study, old, new, sa
     assert "\n" not in message
 
 
+def test_a_kernel_without_scaled_fields_has_no_shapes(study, tmp_path):
+    (tmp_path / "adder.py").write_text(KERNEL.replace('scaled_fields = ("n",)', ""))
+    with pytest.raises(InvalidInput, match=r"kernel 'adder' has no scaled fields") as caught:
+        load_study(study(GOOD))
+    assert "[[problem]]" in caught.value.hint
+
+
 def test_a_prior_is_used_unless_it_is_off(study):
     assert load_study(study(GOOD)).prior
     assert not load_study(study(GOOD.replace("trials = 10", 'prior = "off"'))).prior
