@@ -24,7 +24,8 @@ from autotune.study.entrant import REPRESENTATIVE
 
 def ladder_sheet(report: LadderReport) -> Sheet:
     """Return one row for each rung, lowest first, and one for the peer."""
-    kernel, peer = report.spec.kernel, report.spec.kernel.peer
+    kernel = report.spec.kernel
+    peer = report.peer.rung.name if report.peer else kernel.peer
     rows = list(_rows(report))
     return Sheet(
         kind="rungs",

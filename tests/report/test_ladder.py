@@ -124,6 +124,13 @@ def test_without_a_peer_that_ran_the_column_has_dashes(capsys):
     assert "runtime_error: refused" in text(report(peer=failed), capsys)
 
 
+def test_a_peer_from_a_file_heads_its_column_by_its_name(capsys, monkeypatch):
+    shown = report(peer=step("by_numpy", 1000.0))
+    monkeypatch.setattr(type(shown.spec.kernel), "peer", "folder/peers.py:ByNumpy")
+    assert "of by_numpy " in text(shown, capsys).splitlines()[1]
+    assert ladder_sheet(shown).extra["peer"] == "folder/peers.py:ByNumpy"
+
+
 def test_a_kernel_that_names_no_peer_has_no_column_for_it(capsys):
     out = text(report("host_matmul", {"m": 8, "n": 8, "k": 8}, peer=None), capsys)
     assert "of " not in out.splitlines()[1]
