@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER.parent / "benchmarks" / "results"
 NOT_YET = "not measured yet"
+STREAM_STAGES = [str(count) for count in range(1, 9)]
 _MARKED = re.compile(r"<!-- (?:measured ?(\w*)|streamed) -->\n.*?<!-- end -->", re.DOTALL)
 _STREAM_ARM = re.compile(r"(?P<mechanism>\w+) (?P<bytes>\d+) B x(?P<stages>\d+)")
 
@@ -129,7 +130,7 @@ def _table(ladders: Sequence[Ladder], names: Sequence[str]) -> str:
     return "\n".join((*_rows(lines), "", *dict.fromkeys(map(_source, ladders))))
 
 
-def _rows(lines: Sequence[Sequence[str]]) -> list[str]:
+def _rows(lines: Iterable[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(line)} |" for line in lines]
 
 
@@ -165,23 +166,27 @@ def _streams(file: Path) -> str:
     """Return GB/s by mechanism, bytes of a copy and stages, beside what the device copies."""
     told = json.loads(file.read_text(encoding="utf-8"))
     speeds = {row["arm"]: f"{row['gb_per_s']:.0f}" for row in told["rows"]}
-    curves: dict[tuple[str, str], dict[str, str]] = {}
-    for arm, speed in speeds.items():
-        if found := _STREAM_ARM.fullmatch(arm):
-            curves.setdefault((found["mechanism"], found["bytes"]), {})[found["stages"]] = speed
-    stages = [str(count) for count in range(1, 9)]
-    lines = [["mechanism", "copy", *stages], ["---"] * (2 + len(stages))]
-    for (mechanism, size), curve in curves.items():
-        lines.append([f"`{mechanism}`", f"{size} B", *(curve.get(each, "") for each in stages)])
     about, count = told["provenance"], told["rows"][0]["count"]
     beside = f"PyTorch's own kernel copies at {speeds['torch kernel']} GB/s, its `copy_` at "
     where = f"{count} fp32 elements, {about['device']}, driver {about['driver']}, {about['date']}\n"
     return "\n".join(
         (
-            *_rows(lines),
+            *_rows(_curves(speeds)),
             "",
             f"{beside}{speeds['memcpy']}. GB/s read and written,",
             f"{where}([JSON](../benchmarks/results/{file.name}),",
             f"`{about['command']}`).",
         )
     )
+
+
+def _curves(speeds: Mapping[str, str]) -> Iterator[Sequence[str]]:
+    """Yield the cells of a table: a line for each mechanism and copy, a column for each number of stages."""
+    yield ["mechanism", "copy", *STREAM_STAGES]
+    yield ["---"] * (2 + len(STREAM_STAGES))
+    curves: dict[tuple[str, str], dict[str, str]] = {}
+    for arm, speed in speeds.items():
+        if found := _STREAM_ARM.fullmatch(arm):
+            curves.setdefault((found["mechanism"], found["bytes"]), {})[found["stages"]] = speed
+    for (mechanism, size), curve in curves.items():
+        yield [f"`{mechanism}`", f"{size} B", *(curve.get(each, "") for each in STREAM_STAGES)]
