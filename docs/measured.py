@@ -181,7 +181,7 @@ def _streams(file: Path) -> str:
 
 
 def _curves(speeds: Mapping[str, str]) -> Iterator[Sequence[str]]:
-    """Yield the cells of a table: a line for each mechanism and copy, a column for each number of stages."""
+    """Yield a table: a line for each mechanism and copy, a column for each number of stages."""
     yield ["mechanism", "copy", *STREAM_STAGES]
     yield ["---"] * (2 + len(STREAM_STAGES))
     curves: dict[tuple[str, str], dict[str, str]] = {}
