@@ -30,7 +30,7 @@ _LOG = logging.getLogger(__name__)
 _Key = TypeVar("_Key", bound=Hashable)
 _ELSEWHERE = {
     "c++": "add --device host",
-    "cuda": "it needs a GPU; what this machine has: autotune doctor",
+    "cuda": "measuring it takes a GPU; what this machine has: autotune doctor",
 }
 _NOT_BUILT = (Status.COMPILE_ERROR, Status.COMPILE_TIMEOUT)
 

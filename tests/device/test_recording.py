@@ -59,7 +59,7 @@ def test_what_was_not_recorded_is_refused_by_name(device):
         )
     with pytest.raises(InvalidInput, match="fault=exit twin=0"):
         device.build(candidate(device, fault="exit", twin=0))
-    for kernel, hint in (("host_matmul", "--device host"), ("cublas", "needs a GPU")):
+    for kernel, hint in (("host_matmul", "--device host"), ("cublas", "takes a GPU")):
         with pytest.raises(InvalidInput, match="it has faulty_matmul") as refused:
             device.preflight(load_kernel(kernel))
         assert hint in refused.value.hint
