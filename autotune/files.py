@@ -43,8 +43,11 @@ def writable_target(path: str | os.PathLike[str], *, what: str) -> Path:
         raise InvalidInput(f"{named}: there is no folder {str(target.parent)!r}")
     if not os.access(target.parent, os.W_OK):
         raise InvalidInput(f"{named}: folder {str(target.parent)!r} cannot be written to")
-    if target.exists() and not target.is_file():
-        raise InvalidInput(f"{named} is there and is not a file")
+    try:
+        if target.exists() and not target.is_file():
+            raise InvalidInput(f"{named} is there and is not a file")
+    except OSError as error:  # the name is too long, say
+        raise InvalidInput(f"{named} cannot be a file: {error.strerror}") from None
     return target
 
 

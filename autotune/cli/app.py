@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -24,6 +25,7 @@ from autotune.cli.studies import studies
 from autotune.cli.tune import tune
 from autotune.errors import AutotuneError
 
+FAILED = 1
 INTERRUPTED = 130
 
 
@@ -84,6 +86,11 @@ def _run(arguments: Sequence[str] | None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         return _reader_left()
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or error.filename:
+            raise
+        _refused(f"the output cannot be written: {error.strerror}", "", FAILED)
+        return _reader_left()
     return code if isinstance(code, int) else 0
 
 
@@ -119,11 +126,11 @@ def _refused(message: str, hint: str, exit_code: int) -> int:
 
 
 def _reader_left() -> int:
-    """Leave quietly when the reader of a pipe (``| head``) has gone, with click's code for it."""
+    """Drop what is still to be written: the reader (``| head``) has gone, or the disk is full."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.dup2(nowhere, sys.stderr.fileno())
-    return 1
+    return FAILED
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:

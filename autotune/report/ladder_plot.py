@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import io
 import warnings
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from autotune.errors import AutotuneError, InvalidInput, install_hint
 from autotune.files import writable_target, write_whole
-from autotune.records import one_line
+from autotune.records import described, one_line
 from autotune.report.ladder import device_text, ladder_sheet, per_second
 from autotune.report.sheet import Row
 from autotune.report.units import Units, amount_text, unit_of
@@ -38,13 +39,18 @@ def require_drawable(path: Path) -> None:
 
     Raises:
         InvalidInput: The suffix is unknown, or a file cannot be there.
-        AutotuneError: matplotlib is not installed.
+        AutotuneError: matplotlib is not installed, or cannot be loaded.
     """
     if path.suffix.lower() not in SUFFIXES:
         raise InvalidInput(f"plot {str(path)!r}: the name must end in {' or '.join(SUFFIXES)}")
     writable_target(path, what="plot")
     if importlib.util.find_spec("matplotlib") is None:
         raise AutotuneError("a plot needs matplotlib, which is missing", install_hint("plot"))
+    try:
+        importlib.import_module("matplotlib.figure")
+    except Exception as error:
+        why = f"a plot needs matplotlib, which cannot be loaded: {described(error)}"
+        raise AutotuneError(why, hint="unset MPLBACKEND, or install it again") from error
 
 
 def write_plot(path: Path, report: LadderReport) -> None:

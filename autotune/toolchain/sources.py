@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -153,7 +154,7 @@ class Scanner:
             return None
         near = () if beside is None or include.angled else (beside,)
         paths = (folder / include.name for folder in (*near, *self._dirs))
-        return next((path for path in paths if path.is_file()), None)
+        return next((path for path in paths if os.path.isfile(path)), None)  # noqa: PTH113 - Path.is_file raises where the name is too long
 
     def _refusal(self, include: Include, where: str) -> InvalidInput:
         if not include.name:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -117,3 +119,26 @@ def test_a_kernel_without_a_ladder_says_how_to_declare_one(autotune, here):
     assert ended.code == 2
     assert "'by_numpy' declares no ladder" in ended.err
     assert "hint: its method ladder() declares one" in ended.err
+
+
+@pytest.mark.parametrize("layout", ["table", "json"])
+def test_a_full_disk_for_the_answer_is_said_in_one_line(here, layout):
+    command = [sys.executable, "-m", "autotune", "ladder", "gemm", *SQUARE, "--format", layout]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=here
+        )
+    assert (ended.returncode, ended.stderr) == (
+        1,
+        "error: the output cannot be written: No space left on device\n",
+    )
+
+
+def test_a_plot_that_cannot_be_is_refused_before_anything_is_measured(autotune, here, monkeypatch):
+    refused = autotune("ladder", "gemm", *SQUARE, "--plot", f"{'y' * 300}.svg")
+    assert (refused.code, refused.out) == (2, "")
+    assert "cannot be a file: File name too long" in refused.err
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    refused = autotune("ladder", "gemm", *SQUARE, "--plot", "ladder.svg")
+    assert (refused.code, refused.out) == (1, "")
+    assert "a plot needs matplotlib, which cannot be loaded: " in refused.err

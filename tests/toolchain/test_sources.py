@@ -146,3 +146,15 @@ def test_a_header_linked_into_two_folders_reaches_what_lies_beside_each(tree, tm
     )
     (tmp_path / "b/x.cuh").symlink_to(tmp_path / "a/x.cuh")
     assert names(unit).count("y.cuh") == 2
+
+
+@pytest.mark.parametrize("marks", ['""', "<>"])
+def test_a_header_whose_name_no_folder_could_hold_is_not_there(tree, marks):
+    opening, closing = marks
+    name = "a" * 5000
+    unit = tree({"main.cu": f"#include {opening}{name}{closing}\n"})
+    if marks == "<>":
+        assert scan(unit).system == (name,)
+    else:
+        with pytest.raises(InvalidInput, match="no file for #include"):
+            scan(unit)
