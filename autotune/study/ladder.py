@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import signal
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -124,7 +127,8 @@ def run_ladder(
         _heats(everyone, log.record, say)
         _rounds(everyone, 1 if device.replays else spec.rounds, say)
     finally:
-        steps = tuple(entrant.step(log.record) for entrant in everyone)
+        with _undisturbed():
+            steps = tuple(entrant.step(log.record) for entrant in everyone)
     return LadderReport(
         spec=spec,
         device=device.name,
@@ -136,6 +140,21 @@ def run_ladder(
         peer=steps[-1] if peer else None,
         no_peer=no_peer,
     )
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let no second Ctrl-C break off the writing of what the first one left."""
+    if threading.current_thread() is not threading.main_thread():  # no signal comes here
+        yield
+        return
+    stops = (signal.SIGINT, signal.SIGTERM)
+    handlers = [signal.signal(stop, signal.SIG_IGN) for stop in stops]
+    try:
+        yield
+    finally:
+        for stop, handler in zip(stops, handlers, strict=True):
+            signal.signal(stop, signal.SIG_DFL if handler is None else handler)
 
 
 def _question(spec: LadderSpec, device: Device) -> Question:

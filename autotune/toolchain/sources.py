@@ -12,6 +12,8 @@ from pathlib import Path
 from autotune.errors import InvalidInput
 from autotune.records import SourceUnit, digest_bytes
 
+LIBRARY = "library"  # the language of a unit that nothing compiles
+
 _SPLICE = re.compile(rb"\\\r?\n")
 _TOKEN = re.compile(
     rb"""(?P<raw>\bu?8?[LuU]?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)")"""
@@ -71,11 +73,15 @@ def scan(unit: SourceUnit) -> Sources:
 
     Quoted names are looked up beside the including file, then as ``<...>`` names are: in the
     main file's folder and in ``include_dirs``. The generated header is followed too, but is
-    not a part: its text depends on the config.
+    not a part: its text depends on the config. What calls a library is one file of Python, where
+    ``# include`` begins a comment.
 
     Raises:
         InvalidInput: A file is missing, or a directive does not spell out what it reads.
     """
+    if unit.language == LIBRARY:
+        part = (unit.main.name, digest_bytes(_read(unit.main)))
+        return Sources(parts=(part,), system=(), chosen=(), folders=frozenset({unit.main.parent}))
     scanner = Scanner(own_dirs(unit), generated=(unit.header_name, unit.header))
     scanner.enter(unit.main.name, unit.main.absolute())
     return scanner.found()

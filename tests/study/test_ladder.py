@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -153,6 +155,20 @@ def test_an_interrupt_keeps_what_was_measured(host, store):
         run_ladder(spec(), device=Heard(host, stop_after=2), store=store)
     kept = sorted(str(row.trial.status) for row in store.rows())
     assert kept == ["compile_error", "incorrect", "ok"]
+
+
+def test_a_second_interrupt_does_not_lose_what_the_first_one_left(host, store, monkeypatch):
+    record = store.record
+
+    def record_for_an_impatient_person(*told):
+        os.kill(os.getpid(), signal.SIGINT)
+        return record(*told)
+
+    monkeypatch.setattr(store, "record", record_for_an_impatient_person)
+    with pytest.raises(KeyboardInterrupt):
+        run_ladder(spec(), device=Heard(host, stop_after=2), store=store)
+    assert len(store.rows()) == 3
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_peer_that_is_not_there_is_told_and_the_rungs_are_measured(device):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from autotune.errors import InvalidInput
@@ -158,3 +160,14 @@ def test_a_header_whose_name_no_folder_could_hold_is_not_there(tree, marks):
     else:
         with pytest.raises(InvalidInput, match="no file for #include"):
             scan(unit)
+
+
+def test_comments_in_python_are_no_directives(tree, tmp_path):
+    text = "# include the stream\n# import order matters\n"
+    unit = dataclasses.replace(
+        tree({"call.py": text}, language="library"), main=tmp_path / "call.py"
+    )
+    before = source_digest(unit)
+    assert names(unit) == ["call.py"]
+    (tmp_path / "call.py").write_text(text + "x = 1\n")
+    assert source_digest(unit) != before
