@@ -41,7 +41,8 @@ MOST_ROUNDS = 100
     type=Whole(min=1),
     default=1,
     show_default=True,
-    help="With 1 each rung's representative is shown, else the fastest of so many.",
+    help="With 1 each rung's representative is shown, else the fastest of so many; of a "
+    "recording, the fastest that it holds.",
 )
 @click.option(
     "--rounds",

@@ -158,18 +158,21 @@ def _median_ns(contender: Contender) -> float:
 
 
 def _choose(question: Question, rung: Rung, trials: int, seed: int) -> tuple[Sequence[Config], str]:
-    """Return the configs that compete for a rung, and in words how one of them is chosen."""
-    recorded = question.offered
+    """Return the configs that compete for a rung, and in words how one of them is chosen.
+
+    What a recording knows costs nothing to ask: all of it competes, for every rung alike.
+    """
+    if question.offered is not None:
+        found = [*_pool(question, rung)]
+        return found, f"fastest of {len(found)} recorded"
     valid = (config for config in rung.preferred if question.space.broken(config) is None)
-    first = [each for each in itertools.islice(valid, 1) if recorded is None or each in recorded]
-    if trials == 1 and (first or recorded is None):
+    first = [*itertools.islice(valid, 1)]
+    if trials == 1:
         return first, REPRESENTATIVE
+    draw = random.Random(f"{seed} {rung.name}").getrandbits(32)  # noqa: S311 - no secret
     others = [config for config in _pool(question, rung) if config not in first]
-    if trials > 1:
-        draw = random.Random(f"{seed} {rung.name}").getrandbits(32)  # noqa: S311 - no secret
-        others = _drawn(question, others, trials - len(first), seed=draw)
-    found = [*first, *others]
-    return found, f"fastest of {len(found)}{'' if recorded is None else ' recorded'}"
+    found = [*first, *_drawn(question, others, trials - len(first), seed=draw)]
+    return found, f"fastest of {len(found)}"
 
 
 def _drawn(question: Question, configs: Sequence[Config], count: int, *, seed: int) -> list[Config]:
