@@ -14,6 +14,7 @@ from autotune.records import Target
 SHARED_BYTES_PER_CLK = 128  # of one multiprocessor, sm_80 and later: CUDA programming guide
 L2_BYTES_PER_CLK = 48  # that one multiprocessor gets while all ask; fitted on an H200: 48 to 52
 MEMORY_SHARE = 0.9  # of the data sheet's bandwidth: a copy on an H200 reaches 4.3 of 4.8 TB/s
+LOAD_CLK = 1100  # from a load to its data, while others load; fitted on an H200
 LAUNCH_CLK = 4000  # before and after the work of a launch; fitted on an H200: 3000 to 5500
 SHARPNESS = 4  # of the norm that joins demands; fitted on an H200: 4 to 6
 

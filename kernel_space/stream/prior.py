@@ -9,12 +9,10 @@ follows from the latency that was fitted to products of matrices.
 from __future__ import annotations
 
 from autotune.records import Config, Target
-from kernel_space.rates import LAUNCH_CLK, rates_of, together
+from kernel_space.rates import LAUNCH_CLK, LOAD_CLK, rates_of, together
+from kernel_space.residency import resident_threads
 from kernel_space.stream.plan import StreamPlan
 from kernel_space.stream.problem import StreamProblem
-from kernel_space.stream.space import MOST_RESIDENT_THREADS, RESIDENT_THREADS
-
-LATENCY_CLK = 1100  # from a load to its data, while others load, as in gemm/ampere/prior.py
 
 
 def estimate(problem: StreamProblem, config: Config, target: Target) -> float | None:
@@ -24,9 +22,8 @@ def estimate(problem: StreamProblem, config: Config, target: Target) -> float | 
         return None
     plan = StreamPlan.of(config, problem)
     tiles = -(-problem.count // plan.tile)
-    threads = RESIDENT_THREADS.get(target.capability, MOST_RESIDENT_THREADS)
-    resident = plan.blocks_per_sm or max(1, threads // plan.block_threads)
+    resident = plan.blocks_per_sm or max(1, resident_threads(target) // plan.block_threads)
     rounds = -(-tiles // (resident * target.sm_count))
-    waiting = rounds * LATENCY_CLK / plan.stages
+    waiting = rounds * LOAD_CLK / plan.stages
     moving = problem.moved_bytes / rates.memory_bytes_per_clk
     return (together(moving, waiting) + LAUNCH_CLK) / rates.clock_ghz

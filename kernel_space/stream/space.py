@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autotune.records import Target, Value
 from autotune.space import Constraint, Parameter, Space
+from kernel_space.residency import RESERVED_SHARED_BYTES, resident_threads
 from kernel_space.stream.plan import block_threads, shared_bytes
 from kernel_space.stream.problem import StreamProblem
 
@@ -16,9 +17,6 @@ FIXED: dict[str, dict[str, Value]] = {  # what a mechanism leaves no choice in
     "pipeline_mbarrier": {"readers": "any", "store": "registers"},
     "bulk": {"copy_bytes": 16, "readers": "any"},
 }
-RESERVED_SHARED_BYTES = 1024  # of each resident block, which the driver takes
-RESIDENT_THREADS = {86: 1536, 87: 1536, 89: 1536, 120: 1536, 121: 1536}  # by capability
-MOST_RESIDENT_THREADS = 2048  # of a multiprocessor of any other
 OTHER_REGISTERS = 28  # of a thread, besides the pieces that it holds
 
 
@@ -133,7 +131,7 @@ def _resident_blocks(problem: StreamProblem, target: Target) -> Constraint:
 
 def _resident_threads(target: Target) -> Constraint:
     """Return the rule that blocks and a multiprocessor may have so many threads."""
-    most = RESIDENT_THREADS.get(target.capability, MOST_RESIDENT_THREADS)
+    most = resident_threads(target)
 
     def broken(mechanism: str, blocks_per_sm: int, threads: int) -> str | None:
         each = block_threads(mechanism, threads)

@@ -19,15 +19,19 @@ from kernel_space.gemm.ampere.mechanisms import TRAITS, WARP_LANES
 from kernel_space.gemm.ampere.registers import estimated_registers
 from kernel_space.gemm.problem import GemmProblem
 from kernel_space.gemm.waves import EPILOGUE_BYTES_PER_CLK, Waves
-from kernel_space.rates import L2_BYTES_PER_CLK, SHARED_BYTES_PER_CLK, Rates, together
+from kernel_space.rates import (
+    L2_BYTES_PER_CLK,
+    LOAD_CLK,
+    SHARED_BYTES_PER_CLK,
+    Rates,
+    together,
+)
+from kernel_space.residency import RESERVED_SHARED_BYTES, resident_threads
 
-LATENCY_CLK = 1100  # from a load to its data, while others load; fitted
 BARRIER_CLK = 65  # of a block, with what threads lose by waiting for the last; fitted
 COPY_CLK = 2.8  # for a warp to move a piece each through L1 or registers; fitted
 START_CLK = 2000  # of a block before its first product; fitted
 SCHEDULERS = 4  # of a multiprocessor: fewer warps leave products undone
-RESERVED_SHARED_BYTES = 1024  # of each resident block, which the driver takes
-RESIDENT_THREADS = 2048  # of a multiprocessor
 REGISTERS_ABOVE_ESTIMATE = 12  # that the compiler takes beyond what a config needs; measured
 
 STEP_FACTOR = {
@@ -60,8 +64,8 @@ class _Step(NamedTuple):
         scarce = together(self.multiply, self.shared, self.fill) + self.copy
         own = max(self.multiply * self.idle, self.shared) + self.copy + self.barriers
         if not self.ahead:
-            return together(resident * scarce, own + LATENCY_CLK)
-        return together(resident * scarce, own, (own + LATENCY_CLK) / (self.ahead + 1))
+            return together(resident * scarce, own + LOAD_CLK)
+        return together(resident * scarce, own, (own + LOAD_CLK) / (self.ahead + 1))
 
 
 def waves(problem: GemmProblem, knobs: Mapping[str, Any], target: Target, rates: Rates) -> Waves:
@@ -119,6 +123,6 @@ def _resident(problem: GemmProblem, knobs: Mapping[str, Any], target: Target, wa
     fits = (
         target.shared_bytes_per_sm // (shared_bytes + RESERVED_SHARED_BYTES),
         target.registers_per_sm // (-(-registers // 8) * 8 * threads),
-        RESIDENT_THREADS // threads,
+        resident_threads(target) // threads,
     )
     return max(1, int(min(fits)))
