@@ -72,3 +72,15 @@ def test_no_default_spills_or_serializes(dtype, layout):
     resources = compiled(GemmProblem(512, 512, 512, dtype, layout)).resources
     assert resources.spill_bytes == 0
     assert resources.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("tile", "stages", "cluster"),
+    [((192, 192), 4, (1, 2)), ((192, 128), 4, (2, 2)), ((128, 256), 4, (2, 2))],
+    ids=str,
+)
+def test_registers_are_parted_so_that_no_role_of_a_cluster_spills(tile, stages, cluster):
+    changes = {"tile_m": tile[0], "tile_n": tile[1], "stages": stages}
+    shared = {"cluster_m": cluster[0], "cluster_n": cluster[1]}
+    made = compiled(NT, mechanism="ws_cooperative", **changes, **shared)
+    assert made.resources.spill_bytes == 0

@@ -15,8 +15,15 @@ using Epilogue = Choose<config::STORES == Stores::direct, DirectEpilogue<Result>
 #endif
 
 // Registers of a thread once the roles are known: what the producer gives up, consumers take.
-constexpr int PRODUCER_REGISTERS = config::CONSUMERS == 3 ? 32 : CLUSTER > 1 ? 40 : 24;
-constexpr int CONSUMER_REGISTERS = config::CONSUMERS == 3 ? 160 : CLUSTER > 1 ? 232 : 240;
+// To speak to many blocks takes more.
+constexpr int PRODUCER_REGISTERS = config::CONSUMERS == 3 ? (CLUSTER > 1 ? 56 : 32)
+                                   : TEAM > 2             ? 56
+                                   : CLUSTER > 1          ? 40
+                                                          : 24;
+constexpr int CONSUMER_REGISTERS = config::CONSUMERS == 3 ? (CLUSTER > 1 ? 152 : 160)
+                                   : TEAM > 2             ? 224
+                                   : CLUSTER > 1          ? 232
+                                                          : 240;
 
 // How many arrivals free a stage: one from each consumer of each block that reads or shares it.
 constexpr int READERS = (PINGPONG ? 1 : config::CONSUMERS) *

@@ -15,7 +15,8 @@ from kernel_space.gemm.hopper.plan import (
 )
 from kernel_space.gemm.problem import GemmProblem
 
-MAX_SUMS = {1: 216, 2: 208, 3: 96}  # fp32 accumulators of a thread, by number of consumers
+MAX_SUMS = {1: 208, 2: 208, 3: 96}  # fp32 accumulators of a thread, by number of consumers
+MAX_SUMS_IN_A_CLUSTER = {1: 192, 2: 192, 3: 96}  # whose producers keep more registers
 FEW_ROWS = 256  # up to which swapping the operands may fill wgmma's 64 rows better
 STEPS_OF_A_PART = 2  # fewest steps of K that are worth a block of their own
 MOST_STAGES = 12
@@ -123,10 +124,13 @@ def warp_groups() -> Constraint:
 def accumulators() -> Constraint:
     """Return the rule that a consumer's sums fit its registers."""
 
-    def broken(mechanism: str, tile_m: int, tile_n: int) -> str | None:
+    def broken(  # who holds which sums, and who else needs registers
+        mechanism: str, tile_m: int, tile_n: int, cluster_m: int, cluster_n: int, split_k: int
+    ) -> str | None:
         groups = consumers(mechanism, tile_m)
         rows = tile_m if mechanism == "ws_pingpong" else tile_m // groups
-        sums, most = rows * tile_n // 128, MAX_SUMS[groups]
+        alone = cluster_m * cluster_n * split_k == 1
+        sums, most = rows * tile_n // 128, (MAX_SUMS if alone else MAX_SUMS_IN_A_CLUSTER)[groups]
         if sums > most:
             return f"{sums} sums for each thread; with {groups} consumers {most} fit"
         return None
