@@ -99,7 +99,7 @@ class Constraint:
 
         def broken(**values: Value) -> str | None:
             if values[parameter] != value:
-                return f"{parameter}={values[parameter]} is no choice here: it is {value}"
+                return f"{parameter} can only be {value} here, not {values[parameter]}"
             return None
 
         return cls(name, broken, uses=(parameter,))

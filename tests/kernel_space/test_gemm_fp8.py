@@ -48,7 +48,7 @@ def test_other_devices_have_no_config_and_say_why():
 @pytest.mark.parametrize(
     ("changes", "name", "said"),
     [
-        ({"tile_k": 64}, "no_choice", "tile_k=64 is no choice here: it is 128"),
+        ({"tile_k": 64}, "no_choice", "tile_k can only be 128 here, not 64"),
         ({"repack": "rows"}, "repack", "rows of A and B are multiples of 16 bytes"),
         ({"epilogue": "direct"}, "epilogue", "with 1024 tiles a store by the copy engine hides"),
         ({"stages": 8}, "shared_memory", "8 stages of 32768 bytes do not fit; 5 do"),

@@ -91,8 +91,8 @@ def rounded(values, dtype):
 @pytest.mark.parametrize(
     ("changes", "name", "words"),
     [
-        ({"mechanism": "direct"}, "no_choice", "stages=4 is no choice here: it is 1"),
-        ({"store": "bulk"}, "no_choice", "store=bulk is no choice here: it is registers"),
+        ({"mechanism": "direct"}, "no_choice", "stages can only be 1 here, not 4"),
+        ({"store": "bulk"}, "no_choice", "store can only be registers here, not bulk"),
         ({"mechanism": "pipeline_mbarrier", "readers": "own"}, "no_choice", "it is any"),
         ({"blocks_per_sm": 0}, "one_tile", "nothing for 4 stages"),
         ({"thread_bytes": 8}, "copy_size", "8 bytes is less than a copy of 16"),
