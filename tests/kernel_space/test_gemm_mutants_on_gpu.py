@@ -81,7 +81,7 @@ def test_a_fault_compiles_and_reaches_the_code(mutant, tmp_path):
 def test_the_compiler_waits_for_sums_that_nobody_waits_for(tmp_path):
     mutant = next(each for each in MUTANTS if each.name == MENDED)
     binary = compiled(mutant, Elsewhere(mutant.write(tmp_path)))
-    assert "warpgroup.wait is injected" in " ".join(binary.resources.warnings)
+    assert "(C7517)" in " ".join(binary.resources.warnings)  # its words differ by release
 
 
 def test_every_fault_that_may_stay_unseen_is_listed_with_a_reason():

@@ -93,7 +93,7 @@ def rounded(values, dtype):
     [
         ({"mechanism": "direct"}, "no_choice", "stages can only be 1 here, not 4"),
         ({"store": "bulk"}, "no_choice", "store can only be registers here, not bulk"),
-        ({"mechanism": "pipeline_mbarrier", "readers": "own"}, "no_choice", "it is any"),
+        ({"mechanism": "pipeline_mbarrier", "readers": "own"}, "no_choice", "can only be any here"),
         ({"blocks_per_sm": 0}, "one_tile", "nothing for 4 stages"),
         ({"thread_bytes": 8}, "copy_size", "8 bytes is less than a copy of 16"),
         (
