@@ -79,7 +79,9 @@ class Space:
             if name not in self._position:
                 return "values", f"{name} is not a parameter; there are {', '.join(self._position)}"
         for parameter in self.parameters:
-            value = config.get(parameter.name)
+            if parameter.name not in config:
+                return "values", f"it names no {parameter.name}, one of {_listed(parameter)}"
+            value = config[parameter.name]
             if value not in parameter.values:
                 return "values", f"{parameter.name}={value!r} is not one of {_listed(parameter)}"
         for constraint in (c for due in self._due for c in due):

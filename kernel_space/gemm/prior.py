@@ -42,7 +42,7 @@ def estimate(problem: GemmProblem, config: Config, target: Target) -> float | No
 
 def _repack_clk(problem: GemmProblem, knobs: Mapping[str, Any], rates: Rates) -> float:
     """Return what the pass before the product takes: a launch that memory limits."""
-    elements = moved_elements(problem.factors[:2]) if knobs["repack"] == "rows" else 0
+    elements = moved_elements(problem.matrices) if knobs["repack"] == "rows" else 0
     if not elements:
         return 0
     return REPACK_LAUNCH_CLK + elements * problem.element_bytes / rates.memory_bytes_per_clk

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from autotune.errors import InvalidProblem
-from autotune.records import Operand, Problem
+from autotune.records import ELEMENT_BYTES, Operand, Problem
 
-ELEMENT_BYTES = {"e4m3": 1, "bf16": 2, "fp16": 2, "fp32": 4}
 DTYPES = {  # of A and B, and of C
     "bf16": ("bf16", "bf16"),
     "fp16": ("fp16", "fp16"),
@@ -105,15 +104,16 @@ class GemmProblem(Problem):
     @property
     def operands(self) -> tuple[Operand, ...]:
         """A, B, the scale if there is one, and C, as they are stored."""
-        return (*self.factors, self.result)
+        scale = Operand(name="scale", dtype="fp32", shape=(1,), drawn_from=SCALES)
+        return (*self.matrices, *([scale] if self.scaled else []), self.result)
 
     @property
-    def factors(self) -> tuple[Operand, ...]:
-        """What is multiplied: A, B and the scale if there is one."""
-        a = Operand(name="a", dtype=self.input_dtype, shape=self.shape_a)
-        b = Operand(name="b", dtype=self.input_dtype, shape=self.shape_b)
-        scale = Operand(name="scale", dtype="fp32", shape=(1,), drawn_from=SCALES)
-        return (a, b, scale) if self.scaled else (a, b)
+    def matrices(self) -> tuple[Operand, Operand]:
+        """A and B as they are stored."""
+        return (
+            Operand(name="a", dtype=self.input_dtype, shape=self.shape_a),
+            Operand(name="b", dtype=self.input_dtype, shape=self.shape_b),
+        )
 
     @property
     def result(self) -> Operand:

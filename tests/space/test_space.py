@@ -101,7 +101,7 @@ def test_broken_names_the_rule_and_the_reason():
     ("config", "words"),
     [
         (Config(tile=96, warp=16, loads="sync"), "tile=96 is not one of 32, 64, 128"),
-        (Config(tile=64, warp=16), "loads=None is not one of sync, async"),
+        (Config(tile=64, warp=16), "it names no loads, one of sync, async"),
         (Config(tile=64, warp=16, loads="sync", swizzle=1), "swizzle is not a parameter"),
     ],
     ids=["impossible", "missing", "unknown"],

@@ -138,7 +138,7 @@ class HopperPlan:
 
     def launch(self, target: Target) -> Launch:
         """Return a grid that fills the device once, or one cluster for each split tile."""
-        given, c = self.problem.factors[:2], self.problem.result
+        given, c = self.problem.matrices, self.problem.result
         a, b = (self._copies.get(each.name, each) for each in given)
         left, right = (b, a) if self.swapped else (a, b)
         size = self.blocks_in_cluster
@@ -166,7 +166,7 @@ class HopperPlan:
     @property
     def _copies(self) -> dict[str, Operand]:
         """What takes the place of A and B, by their names, where tensor maps cannot."""
-        return copies(self.problem.factors[:2]) if self.repacked else {}
+        return copies(self.problem.matrices) if self.repacked else {}
 
     @property
     def _extents(self) -> tuple[int, int]:
