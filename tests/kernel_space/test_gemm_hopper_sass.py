@@ -66,6 +66,16 @@ def test_parts_of_a_split_product_are_read_from_other_blocks(opcodes):
     assert not starting(found, "ATOM")
 
 
+@pytest.mark.parametrize(
+    ("keep", "high_words"), [("neither", {"0x10000000"}), ("a", {"0x120", "0x140"})]
+)
+def test_copies_have_no_policy_unless_an_operand_is_to_be_kept(tmp_path, keep, high_words):
+    """createpolicy's evict_normal would be 0x160: slower than no policy, and meant for no copy."""
+    image = compiled(GemmProblem(16, 4096, 7168), keep=keep).image
+    found = {text.split()[-1] for text in instructions(image, tmp_path) if "UMOV" in text}
+    assert found & {"0x10000000", "0x120", "0x140", "0x160"} == high_words
+
+
 @pytest.mark.parametrize("dtype", ["bf16", "fp16"])
 @pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
 def test_no_default_spills_or_serializes(dtype, layout):
