@@ -87,10 +87,12 @@ def ladder(
 def _climbed(spec: LadderSpec, device_name: str, url: str | None) -> LadderReport:
     from autotune.device import open_device
     from autotune.records import Limits
+    from autotune.report import console
     from autotune.store import Store, default_url
     from autotune.study import run_ladder
 
     with ExitStack() as open_things:
+        open_things.enter_context(console.aside())
         device = open_things.enter_context(closing(open_device(device_name, limits=Limits())))
         if device.replays:
             return run_ladder(spec, device=device)

@@ -89,8 +89,9 @@ def _watched(spec: StudySpec, device: Device, store: Store) -> StudyReport:
     from autotune.study import run_study
 
     if is_quiet():
-        return run_study(spec, device=device, store=store)
-    with watch(console.messages()) as observer:
+        with console.aside():
+            return run_study(spec, device=device, store=store)
+    with console.aside(), watch(console.messages()) as observer:
         return run_study(spec, device=device, store=store, observer=observer)
 
 

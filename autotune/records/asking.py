@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
-from contextlib import redirect_stdout
 from typing import Any, TypeVar
 
 from autotune.errors import AutotuneError, InvalidInput
@@ -14,8 +12,6 @@ _Answer = TypeVar("_Answer")
 
 def ask(kernel: Any, question: str, *arguments: Any, gives: type[_Answer]) -> _Answer:
     """Return what ``kernel.question(*arguments)`` answers.
-
-    What the method prints goes to stderr: stdout belongs to the program that asks.
 
     Args:
         kernel: The kernel.
@@ -30,8 +26,7 @@ def ask(kernel: Any, question: str, *arguments: Any, gives: type[_Answer]) -> _A
     of = f" for {arguments[0]}" if arguments else ""
     where = f"kernel {kernel.name!r}: {question}(){of}"
     try:
-        with redirect_stdout(sys.stderr):
-            answer = getattr(kernel, question)(*arguments)
+        answer = getattr(kernel, question)(*arguments)
     except AutotuneError:
         raise
     except (Exception, SystemExit) as error:

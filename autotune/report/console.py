@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import redirect_stdout
+from typing import TextIO
 
 from rich.console import Console
 
@@ -22,6 +24,14 @@ def results() -> Console:
 def messages() -> Console:
     """Return the console of stderr."""
     return _console(stderr=True)
+
+
+def aside() -> redirect_stdout[TextIO]:
+    """Let what is printed meanwhile, by a kernel's code for one, go to stderr.
+
+    For a command line, which has its process to itself: stdout belongs to all threads.
+    """
+    return redirect_stdout(sys.stderr)
 
 
 def edge() -> int | None:

@@ -40,6 +40,12 @@ def test_scripts_get_every_field(autotune, here):
     assert [row["rung"] for row in flat] == list(rungs)
 
 
+def test_what_a_kernel_prints_is_no_result(autotune, here):
+    ended = autotune("ladder", f"{LADDERED}:Talkative", *SMALL, "--format", "json")
+    assert json.loads(ended.out)["kernel"] == "talkative"
+    assert {"a word on rungs", "a word on sources"} <= set(ended.err.splitlines())
+
+
 @pytest.mark.parametrize("width", [80, 120])
 def test_on_a_terminal_of_any_width_nothing_is_cut(autotune, here, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,20 @@ class Alone(Laddered):
 
     def ladder(self, problem, target):
         return super().ladder(problem, target)[:1]
+
+
+class Talkative(Alone):
+    """It prints where it is asked for its rungs, and for the source of a config."""
+
+    name = "talkative"
+
+    def ladder(self, problem, target):
+        sys.stdout.write("a word on rungs\n")
+        return super().ladder(problem, target)
+
+    def unit(self, problem, config, target):
+        sys.stdout.write("a word on sources\n")
+        return super().unit(problem, config, target)
 
 
 class Twofold(Alone):
