@@ -87,7 +87,7 @@ class Launcher:
                 out = gpu.empty(shape, call.a.dtype, a, device)
                 written = view("out", out)
             views = {"a": call.a, "b": call.b, "c": written}
-            operands.check(planner.kernel.operands(problem), views)
+            operands.check(planner.operands(problem), views)
             self._launch(planner, problem, views, stream=entered)
         return out
 
@@ -116,7 +116,7 @@ class Launcher:
         planner = self._planner(kernel)
         asked = planner.problem(problem)
         views = {name: view(name, array) for name, array in arrays.items()}
-        operands.check(planner.kernel.operands(asked), views)
+        operands.check(planner.operands(asked), views)
         first = next(iter(views.values()))
         device = gpu.device_of(first)
         pointer = gpu.stream_pointer(stream, arrays[first.name], device)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from autotune.device.fit import misfit
@@ -24,6 +25,7 @@ from autotune.records import (
 from autotune.toolchain import BinaryStore, Nvrtc, compile_now, source_digest
 
 _log = logging.getLogger("autotune.launcher")
+_MAX_PROBLEMS = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,10 @@ class Planner:
         table: Where choices come from; None means the kernel's defaults alone.
         kernel_ref: How the kernel is loaded.
         store: Where binaries are kept; None means the usual place.
+
+    Attributes:
+        kernel: The kernel.
+        operands: The kernel's operands of a problem, remembered: each launch is checked by them.
     """
 
     def __init__(self, table: Table | None, kernel_ref: str, store: BinaryStore | None) -> None:
@@ -58,6 +64,7 @@ class Planner:
             raise InvalidInput(
                 f"kernel {self.kernel.name!r} is {what}; the launcher runs {Nvrtc.language}"
             )
+        self.operands = lru_cache(_MAX_PROBLEMS)(self.kernel.operands)
         self._kernel_ref = kernel_ref
         self._table = table if table and self.kernel.name in table.kernels else None
         self._store = store

@@ -140,7 +140,8 @@ class Launch:
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, Integral) and int(value) >= 0  # numpy's whole numbers are some, too
+    # int first: it is what nearly all are, and the other question takes ten times as long.
+    return isinstance(value, int | Integral) and int(value) >= 0
 
 
 def _unknown(argument: str | Scalar | TensorMap, arrays: Mapping[str, Operand]) -> str | None:
