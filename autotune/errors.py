@@ -27,6 +27,11 @@ def install_hint(extra: str) -> str:
     return f"pip install {what}[{extra}]'"
 
 
+def cuda_hint() -> str:
+    """Return what to type for all that a GPU needs."""
+    return f"{install_hint('cuda13')} (or [cuda12], as your driver allows)"
+
+
 class AutotuneError(Exception):
     """Base of every error that this package raises on purpose.
 

@@ -6,7 +6,7 @@ import importlib.util
 from functools import cache
 from typing import Any
 
-from autotune.errors import DeviceUnavailable, install_hint
+from autotune.errors import DeviceUnavailable, cuda_hint
 from autotune.records import Target
 
 _FIRST_WITH_FEATURES = 90  # ten times the compute capability from which the "a" architectures exist
@@ -22,7 +22,7 @@ def require_cupy() -> Any:
     if importlib.util.find_spec("cupy") is None:
         raise DeviceUnavailable(
             "CuPy is not installed, so no GPU can be used",
-            hint=f"{install_hint('cuda13')} (or [cuda12], as your driver allows)",
+            hint=cuda_hint(),
         )
     import cupy
 

@@ -14,14 +14,14 @@ from enum import StrEnum
 from pathlib import Path
 
 import autotune
-from autotune.errors import AutotuneError, ToolchainBroken, install_hint
+from autotune.errors import AutotuneError, ToolchainBroken, cuda_hint
 from autotune.records import Limits, one_line
 from autotune.report.sheet import Column, Sheet
 from autotune.report.units import size_text
 from autotune.toolchain import BinaryStore, Compiler, HostCompiler, Nvrtc
 from autotune.toolchain.headers import cuda_header_dirs
 
-CUDA_HINT = f"{install_hint('cuda13')} (or [cuda12], as your driver allows)"
+CUDA_HINT = cuda_hint()
 
 
 class State(StrEnum):

@@ -15,11 +15,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from autotune.errors import InvalidInput, ToolchainBroken, install_hint
+from autotune.errors import InvalidInput, ToolchainBroken, cuda_hint
 from autotune.records import one_line
 from kernel_space.gemm import GemmProblem
 
-HINT = f"{install_hint('cuda13')} (or [cuda12], as your driver allows)"
+HINT = cuda_hint()
 MOST_RANKS = 32
 WORKSPACE_BYTES = 32 << 20  # what NVIDIA recommends for sm_90
 
