@@ -4,7 +4,7 @@
 #include "consumer.cuh"
 #include "destination.cuh"
 
-template <class Stored>  // Result
+template <class Element>  // of C
 struct DirectEpilogue {
     const Destination& to;
     int consumer, thread;
@@ -38,8 +38,8 @@ struct DirectEpilogue {
         }
     }
     __device__ void put_one(int row, int col, float sum) const {
-        static_assert(sizeof(Stored) == 4 || config::SPLIT_K > 1,
+        static_assert(sizeof(Element) == 4 || config::SPLIT_K > 1,
                       "a transposed tile is rounded in shared memory");
-        if (row < to.rows && col < to.cols) *to.at(row, col) = static_cast<Stored>(sum);
+        if (row < to.rows && col < to.cols) *to.at(row, col) = static_cast<Element>(sum);
     }
 };

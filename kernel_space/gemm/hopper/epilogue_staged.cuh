@@ -18,9 +18,9 @@ __device__ __forceinline__ void store_matrices(u32 address, const float* sum) {
                          rounded_pair(sum[4], sum[5]), rounded_pair(sum[6], sum[7]));
 }
 
-template <class Stored>  // Result
+template <class Element>  // of C
 struct StagedEpilogue {
-    static_assert(sizeof(Stored) == 2, "panels hold rounded sums");
+    static_assert(sizeof(Element) == 2, "panels hold rounded sums");
 
     const Destination& to;
     int consumer, thread;

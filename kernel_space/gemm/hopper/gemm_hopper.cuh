@@ -7,12 +7,12 @@
 #include "epilogue_direct.cuh"
 #include "epilogue_staged.cuh"
 #include "reduction.cuh"
-
-using Epilogue = Choose<config::STORES == Stores::direct, DirectEpilogue<Result>,
-                        StagedEpilogue<Result>>::type;
 #ifdef REPACK
 #include "pack.cuh"
 #endif
+
+using Epilogue = Choose<config::STORES == Stores::direct, DirectEpilogue<Result>,
+                        StagedEpilogue<Result>>::type;
 
 // Registers of a thread once the roles are known: what the producer gives up, consumers take.
 // To speak to many blocks takes more.
