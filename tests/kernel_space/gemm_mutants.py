@@ -20,13 +20,39 @@ Edits = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mutant:
+class Variant:
+    """The CUDA sources with a few texts changed.
+
+    Attributes:
+        file: The source to change, below ``kernel_space``, or a pattern of several.
+        edits: Texts that stand there once, each with what takes its place.
+    """
+
+    file: str
+    edits: Edits
+
+    def places(self) -> list[int]:
+        """Return how often each text that is edited stands in today's source."""
+        sources = [path.read_text() for path in KERNEL_SPACE.glob(self.file)]
+        return [sum(source.count(old) for source in sources) for old, _ in self.edits]
+
+    def write(self, folder: Path) -> Path:
+        """Copy the sources to ``folder``, make the edits there, and return it."""
+        copy_sources(folder)
+        for source in folder.glob(self.file):
+            text = source.read_text()
+            for old, new in self.edits:
+                text = text.replace(old, new)
+            source.write_text(text)
+        return folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant(Variant):
     """One fault.
 
     Attributes:
         name: What is wrong.
-        file: The source that has it, below ``kernel_space``, or a pattern of several.
-        edits: Texts that stand there once, each with what takes its place.
         problem: What is computed to show it.
         knobs: Parameters that differ from the default of their family.
         chained: True if it takes a second launch, which reads what the first wrote.
@@ -34,8 +60,6 @@ class Mutant:
     """
 
     name: str
-    file: str
-    edits: Edits
     problem: GemmProblem
     knobs: Mapping[str, Value]
     chained: bool = False
@@ -52,21 +76,6 @@ class Mutant:
     def kernel_ref(self) -> str:
         """How a lane loads the kernel that launches it."""
         return f"{Path(__file__).resolve()}:Chained" if self.chained else "gemm"
-
-    def places(self) -> list[int]:
-        """Return how often each text that is edited stands in today's source."""
-        sources = [path.read_text() for path in KERNEL_SPACE.glob(self.file)]
-        return [sum(source.count(old) for source in sources) for old, _ in self.edits]
-
-    def write(self, folder: Path) -> Path:
-        """Copy the sources to ``folder``, make the edits there, and return it."""
-        copy_sources(folder)
-        for source in folder.glob(self.file):
-            text = source.read_text()
-            for old, new in self.edits:
-                text = text.replace(old, new)
-            source.write_text(text)
-        return folder
 
 
 def copy_sources(folder: Path) -> Path:

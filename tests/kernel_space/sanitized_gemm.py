@@ -15,13 +15,26 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from gemm_mutants import Elsewhere, Variant
 
 from autotune.device.gpus import target_of
 from autotune.launcher.gpu import Program
-from autotune.records import Candidate, Config, Failure, Kernel, Policy, Problem, Target, Value
+from autotune.records import (
+    Binary,
+    Candidate,
+    Config,
+    Failure,
+    Kernel,
+    Policy,
+    Problem,
+    Target,
+    Value,
+)
 from autotune.records.targets import TARGETS
 from autotune.toolchain import BinaryStore, Nvrtc, compile_now
 from autotune.verify import Arrays, Verifier
@@ -43,27 +56,53 @@ SMALL = {"tile_m": 64, "tile_n": 64, "tile_k": 32, "warp_m": 32, "warp_n": 32}
 BATCHES = {**SMALL, "mechanism": "cp_async", "stages": 3, "barriers": 2}
 LOADS = {**SMALL, "mechanism": "sync1", "stages": 1, "barriers": 0, "cache": "l1"}
 RING = {**SMALL, "mechanism": "mbarrier", "stages": 3, "barriers": 0}
+WS_RING = {**RING, "mechanism": "ws_cp_async"}
 ENGINE = {"tile_m": 64, "tile_n": 64, "stages": 10}
 SHARED = {"mechanism": "ws_cooperative", "tile_m": 128, "tile_n": 128, "stages": 5}
+
+# racecheck takes the one arrival that a warp makes after __syncwarp() for that of a lone lane, and
+# the reads of the other lanes for unordered with the copies that refill the stage. With an arrival
+# of each lane nothing else changes, and it can follow every read to its refill.
+EVERY_LANE_ARRIVES = Variant(
+    file="**/*.cuh",
+    edits=(
+        ("if (threadIdx.x % 32 == 0) consumer_release(at);", "consumer_release(at);"),
+        ("COPIERS, CONSUMERS / 32)", "COPIERS, CONSUMERS)"),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rung:
-    """One config of a kernel for one problem; ``knobs`` differ from a default."""
+    """One config of a kernel for one problem; ``knobs`` differ from a default.
+
+    With a ``variant``, the sources of the GEMM are changed first.
+    """
 
     kernel: Kernel
     problem: Problem
     base: Config
     knobs: Mapping[str, Value]
+    variant: Variant | None = None
 
     @property
     def config(self) -> Config:
         """The config that is launched."""
         return self.base.replace(**self.knobs)
 
+    def built(self, target: Target) -> Binary | Failure:
+        """Compile it, unless the binary store has it."""
+        with TemporaryDirectory() as folder:
+            kernel = self.kernel
+            if self.variant is not None:
+                kernel = Elsewhere(self.variant.write(Path(folder)))
+            unit = kernel.unit(self.problem, self.config, target)
+            return compile_now(Nvrtc(), BinaryStore(), unit, target.arch)
 
-def _threads(problem: GemmProblem, **knobs: Value) -> Rung:
-    return Rung(kernel=Gemm(), problem=problem, base=ampere.default(problem), knobs=knobs)
+
+def _threads(problem: GemmProblem, variant: Variant | None = None, **knobs: Value) -> Rung:
+    base = ampere.default(problem)
+    return Rung(kernel=Gemm(), problem=problem, base=base, knobs=knobs, variant=variant)
 
 
 def _engine(problem: GemmProblem, **knobs: Value) -> Rung:
@@ -96,7 +135,9 @@ RUNGS: dict[str, Rung] = {
     ),
     "pipeline_block": _threads(TAILS, **{**RING, "mechanism": "pipeline_block"}),
     "mbarrier": _threads(TAILS, **RING),
-    "ws_cp_async": _threads(TAILS, **{**RING, "mechanism": "ws_cp_async"}),
+    "ws_cp_async": _threads(TAILS, **WS_RING),
+    "mbarrier at which every lane arrives": _threads(TAILS, EVERY_LANE_ARRIVES, **RING),
+    "ws_cp_async at which every lane arrives": _threads(TAILS, EVERY_LANE_ARRIVES, **WS_RING),
     "tma": _engine(DEEP, **ENGINE, mechanism="tma"),
     "ws_basic": _engine(DEEP, **ENGINE, mechanism="ws_basic"),
     "ws_cooperative": _engine(DEEP, **SHARED),
@@ -129,7 +170,7 @@ def verdict(rung: Rung, target: Target) -> str:
     broken = rung.kernel.space(rung.problem, target).broken(rung.config)
     if broken is not None:
         return f"absent: {broken[1]}"
-    binary = compile_now(Nvrtc(), BinaryStore(), candidate.unit(), target.arch)
+    binary = rung.built(few)
     if isinstance(binary, Failure):
         return f"wrong: {binary.message}"
     program = Program(binary, candidate.launch())

@@ -1,5 +1,7 @@
 """compute-sanitizer finds nothing to say of any mechanism: one process for each of its tools.
 
+UNSUPPORTED lists what a tool misjudges. What racecheck misjudges of a GEMM it watches in a variant.
+
 What a tool reports, by rung, is in the message of the assertion; its summary is logged
 (--log-cli-level=INFO).
 """
@@ -17,7 +19,7 @@ from pathlib import Path
 import pytest
 import sanitized_gemm
 from cards import H200
-from sanitized_gemm import RUNGS
+from sanitized_gemm import EVERY_LANE_ARRIVES, RUNGS
 
 from kernel_space.gemm import ampere, hopper
 from kernel_space.stream.space import MECHANISMS as STREAMING
@@ -31,13 +33,17 @@ TOOLS = {
     "synccheck": (),
 }
 TAKEN_FOR_A_THREAD = "a bulk copy counts as written by the thread that asked, whatever it awaits"
+TAKEN_FOR_A_LANE = "a warp's arrival counts as its lane's; watched where every lane arrives instead"
+PARTED_ROLES = "'Missing wait', it says of libcu++'s pipeline of parted roles, and ends the process"
 UNSUPPORTED: dict[str, dict[str, str]] = {  # rungs that a tool misjudges, and how
     "memcheck": {},
     "racecheck": {
+        "mbarrier": TAKEN_FOR_A_LANE,
+        "ws_cp_async": TAKEN_FOR_A_LANE,
         "stream bulk": TAKEN_FOR_A_THREAD,
         "stream bulk that stores": TAKEN_FOR_A_THREAD,
     },
-    "synccheck": {},
+    "synccheck": {"pipeline_block": PARTED_ROLES},
 }
 SUMMARY = re.compile(r"^=+ (?:ERROR|RACECHECK) SUMMARY: (\d+) (?:error|hazard).*$", re.MULTILINE)
 _log = logging.getLogger(__name__)
@@ -95,6 +101,26 @@ def test_every_mechanism_has_a_rung_that_its_space_allows():
     for name, rung in RUNGS.items():
         assert rung.kernel.space(rung.problem, H200).broken(rung.config) is None, name
     assert {name for each in UNSUPPORTED.values() for name in each} <= set(RUNGS)
+
+
+def test_every_tool_but_one_watches_every_mechanism_of_a_gemm():
+    wanted = {*ampere.MECHANISMS, *hopper.MECHANISMS}
+    missed = {
+        tool: wanted - {RUNGS[name].config["mechanism"] for name in RUNGS.keys() - unsupported}
+        for tool, unsupported in UNSUPPORTED.items()
+    }
+    assert missed == {"memcheck": set(), "racecheck": set(), "synccheck": {"pipeline_block"}}
+
+
+def test_every_lane_arrives_by_edits_of_one_place_each():
+    assert EVERY_LANE_ARRIVES.places() == [1, 1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mbarrier", "ws_cp_async"])
+def test_a_rung_at_which_every_lane_arrives_has_code_of_its_own(name):
+    binaries = [RUNGS[rung].built(H200) for rung in (name, f"{name} at which every lane arrives")]
+    assert len({Path(binary.path).read_bytes() for binary in binaries}) == 2
 
 
 def test_a_report_is_that_of_the_rung_before_it():
