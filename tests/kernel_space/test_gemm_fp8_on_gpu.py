@@ -83,7 +83,7 @@ def test_the_library_multiplies_them_too(hopper, dtype):
 class TestTorch:
     """The launcher on tensors of torch, beside torch's own product."""
 
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def torch(self, hopper):
         torch = pytest.importorskip("torch")
         if not torch.cuda.is_available():
