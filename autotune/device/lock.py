@@ -21,6 +21,8 @@ class DeviceLock:
 
     def __init__(self, uuid: str, name: str) -> None:
         self._name = name
+        # One file a device, and it stays: to delete it is to let in who opened it before and who
+        # makes it anew, both at once.
         path = Path(tempfile.gettempdir()) / f"autotune-{uuid}.lock"
         self._lock = FileLock(path, mode=0o666) if uuid else None
 

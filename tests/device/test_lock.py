@@ -1,15 +1,22 @@
 from __future__ import annotations
 
 import logging
+import tempfile
 import threading
-import uuid
+
+import pytest
 
 from autotune.device.lock import DeviceLock
 
 
+@pytest.fixture(autouse=True)
+def _own_folder(monkeypatch, tmp_path):
+    """Leave no files of devices that do not exist where those of real ones are."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
 def test_the_second_study_waits_for_the_first_and_says_so(caplog):
-    name = str(uuid.uuid4())
-    first, second = DeviceLock(name, "cuda:0"), DeviceLock(name, "cuda:0")
+    first, second = DeviceLock("GPU-0", "cuda:0"), DeviceLock("GPU-0", "cuda:0")
     first.acquire()
     first.acquire()  # holding it already is no reason to wait
     entered = threading.Event()
@@ -25,7 +32,7 @@ def test_the_second_study_waits_for_the_first_and_says_so(caplog):
 
 
 def test_other_devices_do_not_wait():
-    one, other = DeviceLock(str(uuid.uuid4()), "cuda:0"), DeviceLock(str(uuid.uuid4()), "cuda:1")
+    one, other = DeviceLock("GPU-0", "cuda:0"), DeviceLock("GPU-1", "cuda:1")
     one.acquire()
     other.acquire()
     one.release()
