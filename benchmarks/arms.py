@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
-import torch
 from harness import Arm
+from needs import torch
 
 from autotune.launcher.gpu import Program, current, target
-from autotune.records import Binary, Config, Kernel, Problem
+from autotune.launcher.view import DTYPES
+from autotune.records import Binary, Config, Kernel, Operand, Problem
 
-Buffers = dict[str, torch.Tensor]
+Buffers = dict[str, "torch.Tensor"]
+TORCH_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
 def kernel_arm(
@@ -32,14 +34,20 @@ def kernel_arm(
     return partial(_start, Program(binary, launch), sets)
 
 
-def uniform(shape: int | tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-    """Return a new array on the GPU, uniform in [-1, 1]."""
-    return torch.rand(shape, device="cuda").mul_(2).sub_(1).to(dtype)
+def arrays(operands: Iterable[Operand]) -> Buffers:
+    """Return a new array on the GPU for each operand, uniform in the interval it is drawn from."""
+    return {each.name: _uniform(each) for each in operands}
 
 
 def pointers(buffers: Mapping[str, torch.Tensor]) -> dict[str, int]:
     """Return the address of each array."""
     return {name: tensor.data_ptr() for name, tensor in buffers.items()}
+
+
+def _uniform(operand: Operand) -> torch.Tensor:
+    low, high = operand.drawn_from
+    values = torch.rand(operand.shape, device="cuda").mul_(high - low).add_(low)
+    return values.to(getattr(torch, TORCH_NAMES[operand.dtype]))
 
 
 def _start(program: Program, sets: Sequence[Buffers], i: int) -> None:

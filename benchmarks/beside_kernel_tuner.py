@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from harness import write_json
+from needs import require
 
 from autotune.device import open_device
 from autotune.records import QUICK, Candidate, Config, Failure, Limits, Status, Target
@@ -37,6 +38,7 @@ def main() -> None:
     parser.add_argument("--configs", type=int, default=60)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
+    require("kernel_tuner")
     with tempfile.TemporaryDirectory() as cache:
         os.environ["AUTOTUNE_CACHE"] = cache
         device = open_device("cuda:0", limits=Limits())
@@ -52,7 +54,7 @@ def main() -> None:
             f" {row['seconds']:8.1f} {row['candidates'] / row['seconds']:9.2f}"
         )
     if arguments.json is not None:
-        write_json(arguments.json, rows)
+        write_json(arguments.json, rows, kernel=Gemm(), problem=PROBLEM)
 
 
 def chosen_configs(target: Target, count: int) -> list[Config]:

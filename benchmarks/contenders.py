@@ -7,23 +7,21 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Protocol
 
-import torch
-from arms import Buffers, kernel_arm, pointers, uniform
+from arms import Buffers, arrays, kernel_arm, pointers
 from harness import Arm
+from matrices import factors
+from needs import require, torch
+from sources import Source
 
-from autotune.dispatch import Table
 from autotune.errors import InvalidInput
 from autotune.launcher.gpu import target
-from autotune.records import Binary, Config, Failure, Routine, Status
-from autotune.store import Filter, Store
+from autotune.records import Binary, Config, Failure, Routine
 from autotune.toolchain import BinaryStore, CompilePool, Nvrtc
 from kernel_space.cublas import Cublas
 from kernel_space.gemm import Gemm, GemmProblem
 
-DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 COMPILE_LIMIT_S = 120
 
 
@@ -53,13 +51,6 @@ class Side(Protocol):
 
     def contenders(self, problem: GemmProblem, buffers: Sequence[Buffers]) -> list[Contender]:
         """Return who may compute ``problem``; some may still fail when they are started."""
-
-
-class Source(Protocol):
-    """Where tuned configs come from."""
-
-    def configs(self, problem: GemmProblem) -> tuple[str, list[Config]]:
-        """Return how it knows of configs for ``problem``, and the best of them, best first."""
 
 
 class Tuned:
@@ -97,7 +88,7 @@ class Tuned:
 
 
 class Library:
-    """``torch.matmul`` and the first algorithms that cublasLt ranks."""
+    """PyTorch's call of NVIDIA's library, and the first algorithms that cublasLt ranks."""
 
     def __init__(self, algorithms: int) -> None:
         self._ranks = range(algorithms)
@@ -108,8 +99,7 @@ class Library:
 
     def contenders(self, problem: GemmProblem, buffers: Sequence[Buffers]) -> list[Contender]:
         """Return PyTorch's choice, and one contender for each rank that the library has."""
-        views = [_operands(problem, each) for each in buffers]
-        found = [_library_contender("torch.matmul", partial(_multiply, views))]
+        found = [_torch_contender(problem, buffers)]
         for rank in self._ranks:
             try:
                 routine = self._kernel.routine(problem, Config(algorithm=rank), target(0))
@@ -123,13 +113,18 @@ class Library:
 class Triton:
     """The persistent kernel of ``triton_gemm.py``, cut up in each way that it may be."""
 
+    DTYPES = ("bf16", "fp16")
+
+    def __init__(self) -> None:
+        require("triton")
+
     def prepare(self, problems: Sequence[GemmProblem]) -> None:
         """Compile every candidate of every class of shapes, on every core at a time."""
         import triton_gemm
 
         for dtype in {problem.dtype for problem in problems}:
             some = [problem for problem in problems if problem.dtype == dtype]
-            triton_gemm.warm(some, matrices(GemmProblem(64, 64, 64, dtype)))
+            triton_gemm.warm(some, arrays(GemmProblem(64, 64, 64, dtype).operands))
 
     def contenders(self, problem: GemmProblem, buffers: Sequence[Buffers]) -> list[Contender]:
         """Return one contender for each way to cut the product up."""
@@ -145,83 +140,6 @@ class Triton:
         ]
 
 
-class FromTable:
-    """The choice of a table: what a program with this table launches."""
-
-    def __init__(self, path: Path) -> None:
-        self._table = Table.load(path)
-
-    def configs(self, problem: GemmProblem) -> tuple[str, list[Config]]:
-        """Return the first choice that is valid for this problem, else the default."""
-        for choice in self._table.choices("gemm", **problem.as_dict()):
-            config = Config(choice.config)
-            if _is_valid(problem, config):
-                return choice.source, [config]
-        return _default(problem)
-
-
-class FromDatabase:
-    """The fastest verified configs of a result database or recording.
-
-    Args:
-        url: The database.
-        most: How many configs of a problem meet again here, where all sides are timed alike.
-    """
-
-    def __init__(self, url: str, most: int) -> None:
-        self._url, self._most = url, most
-        self._known: dict[GemmProblem, tuple[str, list[Config]]] = {}
-
-    def configs(self, problem: GemmProblem) -> tuple[str, list[Config]]:
-        """Return what was fastest for this problem, else in the other dtype, else the default."""
-        if problem not in self._known:
-            self._known[problem] = self._found(problem)
-        return self._known[problem]
-
-    def _found(self, problem: GemmProblem) -> tuple[str, list[Config]]:
-        with Store.open(self._url, read_only=True) as store:
-            for dtype in dict.fromkeys((problem.dtype, *DTYPES)):
-                fields = problem.as_dict() | {"dtype": dtype}
-                rows = store.rows(Filter(kernel="gemm", problem=fields))
-                timed = {
-                    row.trial.config: row.trial.median_ns
-                    for row in rows
-                    if row.trial.status is Status.OK and row.trial.verified
-                }
-                best = sorted(timed, key=lambda config: timed[config] or 0.0)
-                valid = [config for config in best if _is_valid(problem, config)][: self._most]
-                if valid:
-                    return f"recorded in {dtype}", valid
-        return _default(problem)
-
-
-class Defaults:
-    """The kernel's own default, for whoever has tuned nothing."""
-
-    def configs(self, problem: GemmProblem) -> tuple[str, list[Config]]:
-        """Return the default."""
-        return _default(problem)
-
-
-def matrices(problem: GemmProblem) -> Buffers:
-    """Return a, b and c as they are stored, uniform in [-1, 1]."""
-    dtype = DTYPES[problem.dtype]
-    return {operand.name: uniform(operand.shape, dtype) for operand in problem.operands}
-
-
-def exact_product(problem: GemmProblem, buffers: Buffers) -> torch.Tensor:
-    """Return C in fp32 by the CUDA cores, which round every partial sum to fp32."""
-    a, b, _ = _operands(problem, buffers)
-    return torch.matmul(a.float(), b.float())
-
-
-def wrong_elements(problem: GemmProblem, result: torch.Tensor, exact: torch.Tensor) -> int:
-    """Count elements that are further from the exact product than one rounding leaves."""
-    tolerance = Gemm().tolerance(problem)
-    allowed = exact.abs().mul_(tolerance.relative).add_(tolerance.absolute)
-    return int((~((result - exact).abs_() <= allowed)).sum())  # a NaN is not within
-
-
 def complain(line: str) -> None:
     """Say on stderr why somebody does not take part."""
     print(line, file=sys.stderr, flush=True)
@@ -231,25 +149,24 @@ def _library_contender(name: str, arm: Arm) -> Contender:
     return Contender(name=name, arm=arm, facts={"call": name}, checked=False)
 
 
-def _operands(problem: GemmProblem, buffers: Buffers) -> tuple[torch.Tensor, ...]:
-    a, b = buffers["a"], buffers["b"]
-    return a.T if problem.a_transposed else a, b.T if problem.b_transposed else b, buffers["c"]
+def _torch_contender(problem: GemmProblem, buffers: Sequence[Buffers]) -> Contender:
+    views = [{**each, **dict(zip("ab", factors(problem, each), strict=True))} for each in buffers]
+    if not problem.scaled:
+        return _library_contender("torch.matmul", partial(_multiply, views))
+    one = torch.ones(1, device="cuda")
+    return _library_contender("torch._scaled_mm", partial(_multiply_scaled, views, one))
 
 
-def _multiply(views: Sequence[tuple[torch.Tensor, ...]], i: int) -> None:
-    a, b, c = views[i]
-    torch.matmul(a, b, out=c)
+def _multiply(views: Sequence[Buffers], i: int) -> None:
+    torch.matmul(views[i]["a"], views[i]["b"], out=views[i]["c"])
+
+
+def _multiply_scaled(views: Sequence[Buffers], one: torch.Tensor, i: int) -> None:
+    a, b, scale, c = (views[i][name] for name in ("a", "b", "scale", "c"))
+    torch._scaled_mm(  # noqa: SLF001 - the only call that multiplies 8-bit floats into ``out``
+        a, b, scale, one, out_dtype=c.dtype, use_fast_accum=True, out=c
+    )
 
 
 def _call(routine: Routine, buffers: Sequence[Buffers], i: int) -> None:
     routine.start(pointers(buffers[i]), torch.cuda.current_stream().cuda_stream)
-
-
-def _default(problem: GemmProblem) -> tuple[str, list[Config]]:
-    return "default", [Gemm().default(problem, target(0))]
-
-
-def _is_valid(problem: GemmProblem, config: Config) -> bool:
-    space = Gemm().space(problem, target(0))
-    names = {parameter.name for parameter in space.parameters}
-    return set(config) == names and space.broken(config) is None

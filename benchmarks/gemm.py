@@ -6,6 +6,7 @@ Each side first tries all that it has for a shape, briefly: the tuned kernel its
 configs (or the table's choice), cuBLAS ``torch.matmul`` and the algorithms that cublasLt ranks,
 Triton two dozen ways to cut the product up. The best of each side meet in one run, launched in
 turns on cold L2; the fastest of each speaks for it. Outputs are compared with the exact product.
+Triton meets the others at bf16 and fp16 only.
 
 Without ``--suite`` and ``--shape`` the shapes are those of the shipped studies.
 """
@@ -17,33 +18,23 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from contenders import (
-    DTYPES,
-    Contender,
-    Defaults,
-    FromDatabase,
-    FromTable,
-    Library,
-    Side,
-    Source,
-    Triton,
-    Tuned,
-    complain,
-    exact_product,
-    matrices,
-    wrong_elements,
-)
+from arms import arrays
+from contenders import Contender, Library, Side, Triton, Tuned, complain
 from harness import brief_us, buffer_sets, interleave, median_us, write_json
+from matrices import exact_product, wrong_elements
+from needs import require
 from ratios import OURS, Row, heading, line, summary
+from sources import Defaults, FromDatabase, FromTable, Source
 from suite import asked
 
 from kernel_space.gemm import Gemm, GemmProblem
-from kernel_space.gemm.problem import LAYOUTS
+from kernel_space.gemm.problem import DTYPES, LAYOUTS
 
 
 def main() -> None:
     """Time every shape and print a line for each, then means by group."""
     arguments = _parser().parse_args()
+    require()
     groups = asked(
         suite=arguments.suite,
         shapes=arguments.shape,
@@ -52,7 +43,7 @@ def main() -> None:
         layout=arguments.layout,
     )
     problems = [problem for some in groups.values() for problem in some]
-    sides = _sides(arguments)
+    sides = _sides(arguments, {problem.dtype for problem in problems})
     for side in sides.values():
         side.prepare(problems)
     print(heading(sides), flush=True)
@@ -62,7 +53,7 @@ def main() -> None:
             rows.append({"group": group, **_Meeting(problem, arguments).row(sides)})
             print(line(rows[-1], sides), flush=True)
         if arguments.json is not None:  # group by group: a later one may not come to its end
-            write_json(arguments.json, rows)
+            write_json(arguments.json, rows, kernel=Gemm(), problem=some[0])
     print("\n".join(summary(rows)))
 
 
@@ -89,14 +80,19 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _sides(arguments: argparse.Namespace) -> dict[str, Side]:
+def _sides(arguments: argparse.Namespace, dtypes: set[str]) -> dict[str, Side]:
     source: Source = Defaults()
     if arguments.table:
         source = FromTable(arguments.table)
     elif arguments.db:
         source = FromDatabase(arguments.db, arguments.candidates)
     sides: dict[str, Side] = {OURS: Tuned(source), "cuBLAS": Library(arguments.algorithms)}
-    return sides if arguments.no_triton else sides | {"Triton": Triton()}
+    if arguments.no_triton:
+        return sides
+    if others := dtypes - set(Triton.DTYPES):
+        complain(f"left out: Triton, which is for {' and '.join(Triton.DTYPES)}, not {min(others)}")
+        return sides
+    return sides | {"Triton": Triton()}
 
 
 class _Meeting:
@@ -106,7 +102,7 @@ class _Meeting:
         self._problem = problem
         self._cost = Gemm().cost(problem)
         self._rounds, self._finalists = arguments.rounds, arguments.finalists
-        self._buffers = [matrices(problem) for _ in range(buffer_sets(self._cost.bytes))]
+        self._buffers = [arrays(problem.operands) for _ in range(buffer_sets(self._cost.bytes))]
         self._exact = exact_product(problem, self._buffers[0])
 
     def row(self, sides: Mapping[str, Side]) -> Row:

@@ -14,9 +14,13 @@ from statistics import median
 from typing import Any
 
 import results_file
-import torch
+from needs import torch
 
-Arm = Callable[[int], None]  # launches once, on the buffer set of that number
+from autotune.launcher.gpu import target
+from autotune.records import Kernel, Problem
+from autotune.toolchain import source_digest
+
+Arm = Callable[[int], object]  # launches once, on the buffer set of that number
 
 COLD_BYTES = 3 * 60 * 2**20
 MOST_SETS = 128
@@ -97,14 +101,28 @@ def median_us(times: Mapping[str, list[float]]) -> dict[str, float]:
     return {name: median(values) for name, values in times.items()}
 
 
-def write_json(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Write rows that were measured on this GPU, with its name, its driver and the software."""
+def write_json(path: Path, rows: list[dict[str, Any]], *, kernel: Kernel, problem: Problem) -> None:
+    """Write rows that were measured on this GPU, with its name, its driver and the software.
+
+    Args:
+        path: The file.
+        rows: One for each line that was printed.
+        kernel: Ours, of which a digest of all sources is written.
+        problem: Any that was measured: the digest is the same for all.
+    """
     about = {
         "device": torch.cuda.get_device_name(),
         "driver": _driver(),
         "cuda": torch.version.cuda,
+        "kernel_source": kernel_source(kernel, problem),
     }
     results_file.write_json(path, rows, packages=PACKAGES, about=about)
+
+
+def kernel_source(kernel: Kernel, problem: Problem) -> str:
+    """Return the digest that a result database knows the kernel's sources by."""
+    device = target(0)
+    return source_digest(kernel.unit(problem, kernel.default(problem, device), device))
 
 
 def _driver() -> str:

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-from arms import Buffers, kernel_arm, uniform
+from arms import Buffers, arrays, kernel_arm
 from harness import Arm, buffer_sets, interleave, median_us, write_json
+from needs import require, torch
 
 from autotune.launcher.gpu import target
 from autotune.records import Binary, Config, Status
@@ -33,10 +33,11 @@ def main() -> None:
     parser.add_argument("--db", required=True)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
+    require()
     configs = best_configs(arguments.db, PROBLEMS[0])
     rows = [row for problem in PROBLEMS for row in _ladder(problem, configs)]
     if arguments.json is not None:
-        write_json(arguments.json, rows)
+        write_json(arguments.json, rows, kernel=Gemm(), problem=PROBLEMS[0])
 
 
 def best_configs(url: str, problem: GemmProblem) -> dict[Rung, Config]:
@@ -55,7 +56,7 @@ def best_configs(url: str, problem: GemmProblem) -> dict[Rung, Config]:
 
 def _ladder(problem: GemmProblem, configs: Mapping[Rung, Config]) -> list[dict[str, Any]]:
     sets = buffer_sets(problem.moved_bytes)
-    buffers = [_buffers(problem) for _ in range(sets)]
+    buffers = [arrays(problem.operands) for _ in range(sets)]
     arms: dict[str, Arm] = {
         f"{name} {size} B": _arm(problem, config, buffers)
         for (name, size), config in configs.items()
@@ -88,10 +89,6 @@ def _arm(problem: GemmProblem, config: Config, buffers: list[Buffers]) -> Arm:
     if not isinstance(binary, Binary):
         raise SystemExit(f"{config}: {binary.message}")
     return kernel_arm(kernel, problem, config=config, binary=binary, buffers=buffers)
-
-
-def _buffers(problem: GemmProblem) -> Buffers:
-    return {each.name: uniform(each.shape, torch.bfloat16) for each in problem.operands}
 
 
 if __name__ == "__main__":

@@ -18,20 +18,18 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import torch
-from arms import Buffers, kernel_arm, uniform
+from arms import Buffers, arrays, kernel_arm
 from harness import Arm, buffer_sets, interleave, median_us, write_json
+from needs import require, torch
 
 from autotune.launcher.gpu import target
 from autotune.records import Binary, Config
 from autotune.toolchain import BinaryStore, CompilePool, Nvrtc
 from kernel_space.stream import Stream, StreamProblem
-from kernel_space.stream.problem import FACTOR
+from kernel_space.stream.problem import DTYPES, FACTOR, INPUTS
 
-OPERATIONS = ("copy", "scale", "triad")
 STAGES = range(1, 9)
 BRIEF_LAUNCHES = 3
-DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 Cell = tuple[str, int, int]  # mechanism, bytes of a copy, stages
 
 
@@ -39,23 +37,24 @@ def main() -> None:
     """Time every cell of every operation and print the curves."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=2**28)
-    parser.add_argument("--dtype", choices=tuple(DTYPES), default="fp32")
-    parser.add_argument("--operations", nargs="+", choices=OPERATIONS, default=["copy"])
+    parser.add_argument("--dtype", choices=DTYPES, default="fp32")
+    parser.add_argument("--operations", nargs="+", choices=tuple(INPUTS), default=["copy"])
     parser.add_argument("--candidates", type=int, default=32, help="configs tried in each cell")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
+    require()
     rows: list[dict[str, Any]] = []
     for operation in arguments.operations:
         problem = StreamProblem(arguments.count, arguments.dtype, operation)
         rows += _curve(problem, arguments.candidates, arguments.rounds)
     if arguments.json is not None:
-        write_json(arguments.json, rows)
+        write_json(arguments.json, rows, kernel=Stream(), problem=problem)
 
 
 def _curve(problem: StreamProblem, candidates: int, rounds: int) -> list[dict[str, Any]]:
     sets = buffer_sets(problem.moved_bytes)
-    buffers = [_buffers(problem) for _ in range(sets)]
+    buffers = [arrays(Stream().operands(problem)) for _ in range(sets)]
     best = _best_of_cells(problem, draw(problem, candidates), buffers)
     arms = {_name(cell): arm for cell, (_, arm) in best.items()}
     times = interleave(arms | _peers(problem, buffers), sets, rounds=rounds)
@@ -148,11 +147,6 @@ def _torch_kernel(problem: StreamProblem, buffers: Buffers) -> None:
         torch.add(x, buffers["w"], alpha=FACTOR, out=y)
     else:
         torch.mul(x, FACTOR if problem.operation == "scale" else 1, out=y)
-
-
-def _buffers(problem: StreamProblem) -> Buffers:
-    dtype = DTYPES[problem.dtype]
-    return {name: uniform(problem.count, dtype) for name in (*problem.inputs, "y")}
 
 
 def _speeds(problem: StreamProblem, us: Mapping[str, float]) -> dict[str, float]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +65,12 @@ def asked(
         suite: A suite file; None means the shapes of the shipped studies.
         shapes: These (m, n, k) in place of a suite's.
         names: Only these groups; None means all.
-        dtype: In place of the suite's.
-        layout: In place of the suite's.
+        dtype: In place of the suite's. Shapes that it does not take are left out, which a line on
+            stderr says.
+        layout: In place of the suite's; likewise.
 
     Raises:
-        SystemExit: There is no such group, or the file is no suite.
+        SystemExit: There is no such group, no problem is left, or the file is no suite.
     """
     if shapes:
         groups = grouped(GemmProblem(*shape) for shape in shapes)
@@ -77,12 +79,33 @@ def asked(
     unknown = set(names or ()) - set(groups)
     if unknown:
         raise SystemExit(f"--group: no {min(unknown)!r}; there are {', '.join(groups)}")
+    chosen = {name: some for name, some in groups.items() if not names or name in names}
     other = {name: value for name, value in (("dtype", dtype), ("layout", layout)) if value}
-    return {
-        name: [dataclasses.replace(problem, **other) for problem in some]
-        for name, some in groups.items()
-        if not names or name in names
+    return _changed(chosen, other)
+
+
+def _changed(groups: Groups, other: Mapping[str, Any]) -> Groups:
+    """Return the problems with ``other`` fields, without those that cannot have them."""
+    tried = {name: [_with(problem, other) for problem in some] for name, some in groups.items()}
+    every = [each for some in tried.values() for each in some]
+    refused = [each for each in every if isinstance(each, InvalidProblem)]
+    if refused:
+        left_out = f"left out: {len(refused)} of {len(every)} shapes: {refused[0].message}"
+        if refused == every:
+            raise SystemExit(left_out)
+        print(left_out, file=sys.stderr)
+    kept = {
+        name: [each for each in some if isinstance(each, GemmProblem)]
+        for name, some in tried.items()
     }
+    return {name: some for name, some in kept.items() if some}
+
+
+def _with(problem: GemmProblem, other: Mapping[str, Any]) -> GemmProblem | InvalidProblem:
+    try:
+        return dataclasses.replace(problem, **other)
+    except InvalidProblem as error:
+        return error
 
 
 def _group(problem: GemmProblem) -> str:

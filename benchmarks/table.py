@@ -14,9 +14,9 @@ import random
 from pathlib import Path
 from typing import Any
 
-import torch
-from arms import uniform
+from arms import arrays
 from harness import buffer_sets, interleave, median_us, write_json
+from needs import require, torch
 from ratios import geometric_mean
 from suite import shipped
 
@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--rounds", type=int, default=11)
     arguments = parser.parse_args()
+    require()
     # cuBLAS must not round partial sums: then both sides round once
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     launcher = Launcher(arguments.table)
@@ -42,7 +43,7 @@ def main() -> None:
     odd = [_checked(launcher, problem) for problem in odd_problems()]
     _summary(rows, odd)
     if arguments.json is not None:
-        write_json(arguments.json, [*rows, *odd])
+        write_json(arguments.json, [*rows, *odd], kernel=Gemm(), problem=shipped()[0])
 
 
 def odd_problems(seed: int = 0) -> list[GemmProblem]:
@@ -53,10 +54,10 @@ def odd_problems(seed: int = 0) -> list[GemmProblem]:
 
 
 def _checked(launcher: Launcher, problem: GemmProblem) -> dict[str, Any]:
-    a, b = _operands(problem)
-    out = torch.full((problem.m, problem.n), math.nan, device="cuda", dtype=torch.bfloat16)
-    choice = launcher.run(problem, {"a": a, "b": b, "c": out})
-    expected = torch.matmul(a, b.T)
+    buffers = arrays(problem.operands)
+    out = buffers["c"].fill_(math.nan)
+    choice = launcher.run(problem, buffers)
+    expected = torch.matmul(buffers["a"], buffers["b"].T)
     return {
         **problem.as_dict(),
         "source": choice.source,
@@ -76,16 +77,11 @@ def wrong_elements(out: torch.Tensor, expected: torch.Tensor, problem: GemmProbl
 def _row(launcher: Launcher, problem: GemmProblem, rounds: int) -> dict[str, Any]:
     row = _checked(launcher, problem)
     sets = buffer_sets(problem.moved_bytes)
-    operands = [_operands(problem) for _ in range(sets)]
-    outs = [
-        torch.empty(problem.m, problem.n, device="cuda", dtype=torch.bfloat16) for _ in operands
-    ]
+    buffers = [arrays(problem.operands) for _ in range(sets)]
     times = interleave(
         {
-            "autotune": lambda i: launcher.run(
-                problem, {"a": operands[i][0], "b": operands[i][1], "c": outs[i]}
-            ),
-            "cublas": lambda i: torch.matmul(operands[i][0], operands[i][1].T, out=outs[i]),
+            "autotune": lambda i: launcher.run(problem, buffers[i]),
+            "cublas": lambda i: _multiply(**buffers[i]),
         },
         sets,
         rounds=rounds,
@@ -100,9 +96,8 @@ def _row(launcher: Launcher, problem: GemmProblem, rounds: int) -> dict[str, Any
     return row
 
 
-def _operands(problem: GemmProblem) -> tuple[torch.Tensor, torch.Tensor]:
-    a, b, _ = problem.operands
-    return uniform(a.shape, torch.bfloat16), uniform(b.shape, torch.bfloat16)
+def _multiply(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    torch.matmul(a, b.T, out=c)
 
 
 def _summary(rows: list[dict[str, Any]], odd: list[dict[str, Any]]) -> None:
