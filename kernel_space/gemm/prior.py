@@ -4,6 +4,9 @@ The prediction joins three demands that overlap: what the multiprocessors need, 
 (``ampere/prior.py``, ``hopper/prior.py``), what device memory needs, and what the power limit
 allows. A pass that repacks rows comes on top. It is there to rank configs: a search may try the
 promising ones first.
+
+Products of 8-bit elements have not been recorded: they are taken to be held back by the same
+things, at twice the products a clock and half the bytes an element.
 """
 
 from __future__ import annotations

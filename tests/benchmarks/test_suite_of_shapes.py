@@ -90,3 +90,28 @@ def test_a_file_that_is_no_suite_is_refused_by_name(tmp_path, text):
     path.write_text(text)
     with pytest.raises(SystemExit, match=r"broken\.toml: no suite of shapes by group"):
         asked(suite=path)
+
+
+def test_shapes_that_a_dtype_does_not_take_are_left_out_and_counted(capsys):
+    groups = asked(shapes=[[64, 64, 64], [64, 64, 72], [300, 200, 24]], dtype="e4m3-bf16")
+    assert groups == {"decode": [GemmProblem(64, 64, 64, "e4m3-bf16")]}
+    said = capsys.readouterr().err
+    assert said.startswith("left out: 2 of 3 shapes: ")
+    assert "k a positive multiple of 16" in said
+    assert said.count("\n") == 1
+
+
+def test_nothing_is_said_where_every_shape_is_taken(capsys):
+    asked(dtype="fp16", layout="tn")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("shape", "layout"), [((64, 64, 72), None), ((64, 64, 64), "nn")])
+def test_no_shape_that_is_left_is_an_error(shape, layout):
+    with pytest.raises(SystemExit, match=r"left out: 1 of 1 shapes: .* layout nt and k a positive"):
+        asked(shapes=[shape], dtype="e4m3-bf16", layout=layout)
+
+
+def test_the_shipped_shapes_of_8_bits_are_those_whose_k_is_a_multiple_of_16():
+    sizes = {name: len(some) for name, some in asked(dtype="e4m3-bf16").items()}
+    assert sizes == {"square": 8, "decode": 6, "prefill": 7, "small_k": 3}

@@ -86,14 +86,18 @@ def test_more_work_never_takes_less_time(m, n, k, config, more, field):
     assert slower >= GEMM.estimate(problem, config, H200)
 
 
+def _beats_the_device(problem, config):
+    rates, cost = rates_of(H200), GEMM.cost(problem)
+    flop_per_clk = rates.wgmma_flop_per_clk * problem.tensor_speed
+    flop_per_ns = flop_per_clk * rates.clock_ghz * H200.sm_count
+    floor_ns = max(cost.flop / flop_per_ns, cost.bytes / rates.memory_bytes_per_ns)
+    return GEMM.estimate(problem, config, H200) <= floor_ns
+
+
 @settings(max_examples=300, deadline=None)
 @given(m=SIZES, n=SIZES, k=SIZES, config=CONFIGS)
 def test_no_config_is_predicted_to_beat_the_device(m, n, k, config):
-    problem = GemmProblem(m, n, k)
-    rates, cost = rates_of(H200), GEMM.cost(problem)
-    flop_per_ns = rates.wgmma_flop_per_clk * rates.clock_ghz * H200.sm_count
-    floor_ns = max(cost.flop / flop_per_ns, cost.bytes / rates.memory_bytes_per_ns)
-    assert GEMM.estimate(problem, config, H200) > floor_ns
+    assert not _beats_the_device(GemmProblem(m, n, k), config)
 
 
 @pytest.mark.parametrize("arch", [arch for arch in TARGETS if arch.startswith("sm_")])
@@ -169,3 +173,53 @@ def test_bands_pay_where_operands_exceed_the_cache():
         for group in (1, 8)
     )
     assert wide < narrow
+
+
+class TestEightBits:
+    """Nothing is recorded of them: they are held against physics and against 16-bit elements."""
+
+    LARGE = GemmProblem(8192, 8192, 8192, "e4m3-bf16")
+    LONG_ROWS = GemmProblem(16, 16384, 16384, "e4m3-bf16")
+    SKINNY = GemmProblem(16, 4096, 7168, "e4m3-bf16")
+    DEEP = GemmProblem(64, 256, 16384, "e4m3-bf16")
+
+    def configs(self, problem):
+        """Return every config with one raster and one hint to the cache."""
+        hints = {"raster": ["along_m"], "raster_group": [1], "l2_promotion": [256]}
+        return list(GEMM.space(problem, H200).restricted({**hints, "keep": ["neither"]}))
+
+    def promising(self, problem):
+        """Return the twenty configs of which the prior promises most."""
+        estimates = GEMM.estimates(problem, self.configs(problem), H200)
+        return sorted(estimates, key=lambda config: estimates[config])[:20]
+
+    @pytest.mark.parametrize("problem", [LARGE, SKINNY, DEEP], ids=str)
+    def test_every_config_is_predicted_and_none_beats_the_device(self, problem):
+        configs = self.configs(problem)
+        estimates = GEMM.estimates(problem, configs, H200)
+        assert len(estimates) == len(configs) > 100
+        fastest = min(configs, key=lambda config: estimates[config])
+        assert not _beats_the_device(problem, fastest)
+
+    @pytest.mark.parametrize(
+        ("problem", "mechanism", "group"),
+        [(LARGE, "ws_cooperative", 8), (LONG_ROWS, "ws_basic", 1)],
+        ids=["limited by products", "limited by memory"],
+    )
+    def test_the_fastest_takes_half_as_long_as_with_16_bits(self, problem, mechanism, group):
+        wide, narrow = (
+            _fastest(each, [mechanism], raster="along_m", raster_group=group)
+            for each in (replace(problem, dtype="bf16"), problem)
+        )
+        assert narrow == pytest.approx(wide / 2, rel=0.1)
+
+    def test_large_products_favour_large_tiles_and_whole_sums(self):
+        first = self.promising(self.LARGE)
+        assert min(config["tile_m"] * config["tile_n"] for config in first) >= 128 * 128
+        assert {config["split_k"] for config in first} == {1}
+
+    def test_few_rows_favour_swapped_operands(self):
+        assert self.promising(self.SKINNY)[0]["operands"] == "swapped"
+
+    def test_few_tiles_of_long_sums_favour_a_split(self):
+        assert min(config["split_k"] for config in self.promising(self.DEEP)) > 1
