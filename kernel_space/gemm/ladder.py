@@ -165,6 +165,7 @@ def _by_engine(
             tile_m=tile.tile_m,
             tile_n=tile.tile_n,
             cluster_m=tile.cluster_m,
+            in_flight=hopper.IN_FLIGHT[mechanism][-1],
             stages=stages,
             raster_group=group,
         )

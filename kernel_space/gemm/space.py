@@ -81,8 +81,9 @@ def _copy_parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
 
 def _hopper_parameters() -> tuple[Parameter, ...]:
     return (
-        Parameter("cluster_m", (1, 2), about="blocks of a cluster that share a tile of B"),
-        Parameter("cluster_n", (1, 2), about="blocks of a cluster that share a tile of A"),
+        Parameter("cluster_m", (1, 2, 4), about="blocks of a cluster that share a tile of B"),
+        Parameter("cluster_n", (1, 2, 4), about="blocks of a cluster that share a tile of A"),
+        Parameter("in_flight", (0, 1, 2), about="batches of products that a warp group has begun"),
         Parameter(
             "operands",
             ("given", "swapped"),

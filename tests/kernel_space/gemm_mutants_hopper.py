@@ -17,7 +17,7 @@ SKINNY = GemmProblem(16, 4096, 4096)
 ODD = GemmProblem(520, 520, 1001)
 
 PINGPONG = {"mechanism": "ws_pingpong"}
-TMA = {"mechanism": "tma", "tile_m": 256, "tile_n": 176, "stages": 2}
+TMA = {"mechanism": "tma", "tile_m": 256, "tile_n": 176, "stages": 2, "in_flight": 1}
 LONG = {"mechanism": "ws_cooperative", "tile_m": 256, "tile_n": 192, "stages": 2}
 PANELS = {"mechanism": "ws_cooperative", "tile_m": 128, "tile_n": 256, "stages": 4}
 CLUSTER = {**PANELS, "cluster_m": 2}
@@ -43,10 +43,8 @@ CONSUMERS = (
         file="gemm/hopper/consumer.cuh",
         edits=(
             ("ring.phase);", "ring.phase);\n            release(ring.stage);"),
-            ("                release(previous);\n            }\n", "            }\n"),
-            ("        release(previous);\n    }\n", "    }\n"),
-            ("            previous = ring.stage;\n", ""),
-            ("        int previous = 0;\n", ""),
+            ("        release(stage);\n", ""),
+            ("        release(previous);\n", ""),
         ),
         problem=WIDE,
         knobs=LONG,
@@ -54,7 +52,7 @@ CONSUMERS = (
     Mutant(
         name="hopper_frees_a_stage_while_it_is_multiplied",
         file="gemm/hopper/consumer.cuh",
-        edits=dropped("product_wait<1>();"),
+        edits=dropped("product_wait<config::IN_FLIGHT - 1>();"),
         problem=WIDE,
         knobs=PANELS,
         seen=False,

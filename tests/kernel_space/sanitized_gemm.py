@@ -138,7 +138,7 @@ RUNGS: dict[str, Rung] = {
     "ws_cp_async": _threads(TAILS, **WS_RING),
     "mbarrier at which every lane arrives": _threads(TAILS, EVERY_LANE_ARRIVES, **RING),
     "ws_cp_async at which every lane arrives": _threads(TAILS, EVERY_LANE_ARRIVES, **WS_RING),
-    "tma": _engine(DEEP, **ENGINE, mechanism="tma"),
+    "tma": _engine(DEEP, **ENGINE, mechanism="tma", in_flight=1),
     "ws_basic": _engine(DEEP, **ENGINE, mechanism="ws_basic"),
     "ws_cooperative": _engine(DEEP, **SHARED),
     "ws_pingpong": _engine(DEEP, **ENGINE, mechanism="ws_pingpong"),

@@ -116,9 +116,10 @@ def compiled(problem, **changes):
 
 
 SPLIT = {"mechanism": "ws_cooperative", "split_k": 4, "epilogue": "direct"}
+TMA = {"mechanism": "tma", "tile_m": 256, "tile_n": 176, "stages": 3, "in_flight": 1}
 SWAPPED = {"mechanism": "ws_basic", "operands": "swapped", "tile_m": 64, "tile_n": 16}
 KINDS = {
-    "tma": (SQUARE, {"mechanism": "tma", "tile_m": 256, "tile_n": 176, "stages": 3}),
+    "tma": (SQUARE, TMA),
     "ws_basic": (SQUARE, {"mechanism": "ws_basic", "tile_n": 192, "stages": 4}),
     "ws_cooperative": (SQUARE, {"mechanism": "ws_cooperative", "tile_n": 256, "stages": 4}),
     "three consumers": (SQUARE, {"mechanism": "ws_cooperative", "tile_m": 192, "stages": 4}),

@@ -46,7 +46,7 @@ def test_only_specialized_warps_trade_registers(opcodes):
     assert not starting(opcodes(mechanism="tma", stages=4), "USETMAXREG")
 
 
-@pytest.mark.parametrize("cluster", [{"cluster_m": 2}, {"cluster_n": 2}])
+@pytest.mark.parametrize("cluster", [{"cluster_m": 2}, {"cluster_n": 4}])
 def test_blocks_of_a_cluster_send_each_other_what_they_share(opcodes, cluster):
     assert starting(opcodes(**cluster), "UTMALDG.2D.MULTICAST")
     assert not starting(opcodes(), "UTMALDG.2D.MULTICAST")
@@ -86,11 +86,35 @@ def test_no_default_spills_or_serializes(dtype, layout):
 
 @pytest.mark.parametrize(
     ("tile", "stages", "cluster"),
-    [((192, 192), 4, (1, 2)), ((192, 128), 4, (2, 2)), ((128, 256), 4, (2, 2))],
+    [
+        ((192, 192), 4, (1, 2)),
+        ((192, 128), 4, (2, 2)),
+        ((128, 256), 4, (2, 2)),
+        ((192, 128), 4, (4, 2)),
+        ((256, 128), 4, (1, 4)),
+        ((128, 256), 4, (4, 2)),
+    ],
     ids=str,
 )
-def test_registers_are_parted_so_that_no_role_of_a_cluster_spills(tile, stages, cluster):
-    changes = {"tile_m": tile[0], "tile_n": tile[1], "stages": stages}
+@pytest.mark.parametrize("in_flight", [1, 2])
+def test_registers_are_parted_so_that_no_role_of_a_cluster_spills(tile, stages, cluster, in_flight):
+    changes = {"tile_m": tile[0], "tile_n": tile[1], "stages": stages, "in_flight": in_flight}
     shared = {"cluster_m": cluster[0], "cluster_n": cluster[1]}
     made = compiled(NT, mechanism="ws_cooperative", **changes, **shared)
     assert made.resources.spill_bytes == 0
+
+
+@pytest.mark.parametrize("split", [(4, 1, 2), (1, 4, 2), (2, 1, 4)], ids=str)
+def test_no_role_of_a_cluster_that_splits_k_spills(split):
+    shared = dict(zip(("cluster_m", "cluster_n", "split_k"), split, strict=True))
+    problem = GemmProblem(128, 512, 4096)
+    made = compiled(problem, mechanism="ws_cooperative", epilogue="direct", **shared)
+    assert made.resources.spill_bytes == 0
+
+
+@pytest.mark.parametrize("mechanism", ["ws_basic", "ws_cooperative", "ws_pingpong"])
+@pytest.mark.parametrize("in_flight", [1, 2])
+def test_all_products_but_those_in_flight_are_waited_for(tmp_path, mechanism, in_flight):
+    image = compiled(NT, mechanism=mechanism, in_flight=in_flight).image
+    waits = [text for text in instructions(image, tmp_path) if "WARPGROUP.DEPBAR" in text]
+    assert [text.split()[-1] for text in waits] == [f"0x{in_flight - 1}", "0x0"]

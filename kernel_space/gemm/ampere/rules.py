@@ -16,6 +16,7 @@ from kernel_space.gemm.problem import GemmProblem
 FIXED: dict[str, Value] = {  # knobs of tensor copies, switched off: these mechanisms lack them
     "cluster_m": 1,
     "cluster_n": 1,
+    "in_flight": 0,
     "operands": "given",
     "split_k": 1,
     "l2_promotion": 0,

@@ -45,21 +45,19 @@ struct Consumer {
 
     __device__ int first_row() const { return PINGPONG ? 0 : index * ROWS; }
 
-    // Takes one tile, with one product in flight: a stage is given back when the next one's product
-    // has been issued and its own is done. `issued` is called once the last one is under way.
+    // Takes one tile. A stage is given back when its product is done, which is waited for as soon as
+    // it, or the next one, has been issued. `issued` is called once the last one is under way.
     template <class Issued>
     __device__ __forceinline__ void multiply_tile(Accumulators& accumulators, Ring& ring,
                                                   Issued issued) const {
         int previous = 0;
 #pragma unroll 1
         for (int k_tile = 0; k_tile < schedule.k_tiles; ++k_tile, ring.next()) {
+            if (config::IN_FLIGHT == 1 && k_tile > 0) give_back(previous);
             barrier_wait(shared.full + 8 * ring.stage, ring.phase);
             accumulators.multiply(shared.a(ring.stage) + TileA::at(first_row()),
                                   shared.b(ring.stage), k_tile == 0);
-            if (k_tile > 0) {
-                product_wait<1>();
-                release(previous);
-            }
+            if (config::IN_FLIGHT == 2 && k_tile > 0) give_back(previous);
             previous = ring.stage;
         }
         issued();
@@ -68,6 +66,12 @@ struct Consumer {
     }
 
    private:
+    // Waits for the product of this stage, but not for one that was issued after it.
+    __device__ __forceinline__ void give_back(int stage) const {
+        product_wait<config::IN_FLIGHT - 1>();
+        release(stage);
+    }
+
     // Tells every block that writes into this stage that it is free: one thread for each.
     __device__ __forceinline__ void release(int stage) const {
         const u32 empty = shared.empty + 8 * stage;

@@ -18,6 +18,7 @@ def default(problem: GemmProblem) -> Config:
             "stages": 5,
             "cluster_m": 1,
             "cluster_n": 1,
+            "in_flight": 2,
             "operands": "given",
             "split_k": 1,
             "l2_promotion": 256,

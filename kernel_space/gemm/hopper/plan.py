@@ -17,6 +17,7 @@ ROLES = {
     "ws_pingpong": "pingpong",
 }
 MECHANISMS = tuple(ROLES)
+IN_FLIGHT = {name: (1,) if name == "tma" else (1, 2) for name in MECHANISMS}  # the usual one last
 PRODUCTS = {  # how wgmma is told what it multiplies, and 32 bytes of K in elements
     "bf16": "k16.f32.bf16.bf16",
     "fp16": "k16.f32.f16.f16",
@@ -31,6 +32,7 @@ MAX_CONSUMERS = 3  # whose registers still hold a useful tile
 STORE_SLOTS = 2  # panels of C on their way out, for each consumer
 ALIGNMENT_BYTES = 1024
 BARRIER_BYTES = 16  # of one stage: full and empty
+UNEVEN_SMS = 8  # that clusters of more than two blocks leave idle
 PITCH_BYTES = 16  # what every row that a tensor map describes must be a multiple of
 
 
@@ -49,6 +51,7 @@ class HopperPlan:
     stages: int
     cluster_m: int
     cluster_n: int
+    in_flight: int
     split_k: int
     swapped: bool
     l2_promotion_bytes: int
@@ -70,6 +73,7 @@ class HopperPlan:
             stages=number["stages"],
             cluster_m=number["cluster_m"],
             cluster_n=number["cluster_n"],
+            in_flight=number["in_flight"],
             split_k=number["split_k"],
             swapped=config["operands"] == "swapped",
             l2_promotion_bytes=number["l2_promotion"],
@@ -142,10 +146,10 @@ class HopperPlan:
         a, b = (self._copies.get(each.name, each) for each in given)
         left, right = (b, a) if self.swapped else (a, b)
         size = self.blocks_in_cluster
-        resident = target.sm_count // size * size
-        blocks = self.tiles * size if self.split_k > 1 else min(self.tiles * size, resident)
+        resident = resident_clusters(size, target)
+        clusters = self.tiles if self.split_k > 1 else min(self.tiles, resident)
         return Launch(
-            grid=(blocks if self.problem.m and self.problem.n else 0, 1, 1),
+            grid=(clusters * size if self.problem.m and self.problem.n else 0, 1, 1),
             block=(self.threads, 1, 1),
             shared_bytes=self.shared_bytes,
             arguments=(
@@ -239,6 +243,7 @@ class HopperPlan:
             "int CONSUMERS": self.consumers,
             "int CLUSTER_M": self.cluster_m,
             "int CLUSTER_N": self.cluster_n,
+            "int IN_FLIGHT": self.in_flight,
             "int SPLIT_K": self.split_k,
             "int STORE_SLOTS": STORE_SLOTS,
             "bool A_K_CONTIGUOUS": self._k_contiguous(0),
@@ -268,6 +273,17 @@ def conditions(problem: GemmProblem, config: Config) -> tuple[Condition, ...]:
         )
         for field in problem.SIZES
     )
+
+
+def resident_clusters(size: int, target: Target) -> int:
+    """Return how many clusters of ``size`` blocks run at a time, one block on a multiprocessor.
+
+    A cluster stays within a group of multiprocessors (GPC), and groups are of uneven sizes that
+    no target tells: of 132 multiprocessors clusters of eight reach 120. One cluster too many
+    would begin when the others end, and double the time; one too few costs little.
+    """
+    spare = UNEVEN_SMS if size > 2 else 0
+    return max(1, (target.sm_count - spare) // size)
 
 
 def tile_k(problem: GemmProblem) -> int:

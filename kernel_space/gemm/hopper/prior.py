@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from autotune.records import Target
-from kernel_space.gemm.hopper.plan import GROUP_ROWS, LINE_BYTES, tile_k
+from kernel_space.gemm.hopper.plan import GROUP_ROWS, LINE_BYTES, resident_clusters, tile_k
 from kernel_space.gemm.problem import GemmProblem
 from kernel_space.gemm.waves import EPILOGUE_BYTES_PER_CLK, Waves
 from kernel_space.rates import L2_BYTES_PER_CLK, SHARED_BYTES_PER_CLK, Rates, together
@@ -38,7 +38,7 @@ def waves(problem: GemmProblem, knobs: Mapping[str, Any], target: Target, rates:
     rows, columns = (problem.n, problem.m) if swapped else (problem.m, problem.n)
     size = cluster_m * cluster_n * parts
     clusters = -(-rows // (tile_m * cluster_m)) * -(-columns // (tile_n * cluster_n))
-    room = max(1, target.sm_count // size)
+    room = resident_clusters(size, target)
     at_once, turns = min(clusters, room), -(-clusters // room)
     steps = -(-problem.k // (tile_k(problem) * parts))
     step_clk = _step_clk(problem, knobs, rates, share=at_once * size / target.sm_count)

@@ -7,6 +7,8 @@ from autotune.space import Constraint
 from kernel_space.gemm.hopper.plan import (
     BARRIER_BYTES,
     GROUP_ROWS,
+    IN_FLIGHT,
+    MAX_CONSUMERS,
     MECHANISMS,
     PITCH_BYTES,
     HopperPlan,
@@ -15,8 +17,10 @@ from kernel_space.gemm.hopper.plan import (
 )
 from kernel_space.gemm.problem import GemmProblem
 
-MAX_SUMS = {1: 208, 2: 208, 3: 96}  # fp32 accumulators of a thread, by number of consumers
-MAX_SUMS_IN_A_CLUSTER = {1: 192, 2: 192, 3: 96}  # whose producers keep more registers
+MAX_SUMS = 208  # fp32 accumulators of a thread
+MAX_SUMS_IN_A_CLUSTER = 192  # whose producers keep more registers
+MAX_SUMS_IN_A_TEAM = 128  # of more than two blocks, whose producers keep most
+MAX_SUMS_OF_THREE = 96  # consumers: each has fewer registers
 FEW_ROWS = 256  # up to which swapping the operands may fill wgmma's 64 rows better
 STEPS_OF_A_PART = 2  # fewest steps of K that are worth a block of their own
 MOST_STAGES = 12
@@ -39,7 +43,8 @@ def fixed(problem: GemmProblem) -> dict[str, Value]:
 
 def idle(config: Config) -> dict[str, Value]:
     """Return what goes without saying in a config of these mechanisms."""
-    return FIXED | {"tile_k": config["tile_k"], "epilogue": "staged"}
+    in_flight = IN_FLIGHT[str(config["mechanism"])][-1]
+    return FIXED | {"tile_k": config["tile_k"], "in_flight": in_flight, "epilogue": "staged"}
 
 
 def hopper_rules(problem: GemmProblem, target: Target) -> tuple[Constraint, ...]:
@@ -50,7 +55,8 @@ def hopper_rules(problem: GemmProblem, target: Target) -> tuple[Constraint, ...]
         repack(problem),
         warp_groups(),
         accumulators(),
-        cluster(problem),
+        in_flight(),
+        *cluster(problem),
         swap(problem),
         split_k(problem, target),
         keep(problem),
@@ -129,8 +135,7 @@ def accumulators() -> Constraint:
     ) -> str | None:
         groups = consumers(mechanism, tile_m)
         rows = tile_m if mechanism == "ws_pingpong" else tile_m // groups
-        alone = cluster_m * cluster_n * split_k == 1
-        sums, most = rows * tile_n // 128, (MAX_SUMS if alone else MAX_SUMS_IN_A_CLUSTER)[groups]
+        sums, most = rows * tile_n // 128, _most_sums(groups, cluster_m * cluster_n, split_k)
         if sums > most:
             return f"{sums} sums for each thread; with {groups} consumers {most} fit"
         return None
@@ -138,12 +143,35 @@ def accumulators() -> Constraint:
     return Constraint("accumulators", broken)
 
 
-def cluster(problem: GemmProblem) -> Constraint:
-    """Return the rule that blocks of a cluster can load a slice each of what they share."""
+def _most_sums(groups: int, team: int, split_k: int) -> int:
+    if groups == MAX_CONSUMERS:
+        return MAX_SUMS_OF_THREE
+    if team > 2:
+        return MAX_SUMS_IN_A_TEAM
+    return MAX_SUMS if team * split_k == 1 else MAX_SUMS_IN_A_CLUSTER
+
+
+def in_flight() -> Constraint:
+    """Return the rule that products overlap only where a producer goes on meanwhile."""
+
+    def broken(mechanism: str, in_flight: int) -> str | None:
+        allowed = IN_FLIGHT[mechanism]
+        if in_flight not in allowed:
+            return f"{mechanism} has {' or '.join(map(str, allowed))} here, not {in_flight}"
+        return None
+
+    return Constraint("in_flight", broken)
+
+
+def cluster(problem: GemmProblem) -> tuple[Constraint, Constraint]:
+    """Return the rules that blocks of a cluster can load a slice each of what they share.
+
+    And that any device can place so many.
+    """
     k_contiguous = not problem.a_transposed and problem.b_transposed
     grain = 8 if k_contiguous else 64
 
-    def broken(
+    def slices(
         mechanism: str, tile_m: int, tile_n: int, cluster_m: int, cluster_n: int
     ) -> str | None:
         if mechanism == "tma" and cluster_m * cluster_n > 1:
@@ -153,7 +181,13 @@ def cluster(problem: GemmProblem) -> Constraint:
                 return f"{sharers} blocks cannot share {tile} lines of {name}, {grain} at a time"
         return None
 
-    return Constraint("cluster", broken)
+    def size(cluster_m: int, cluster_n: int, split_k: int) -> str | None:
+        blocks = cluster_m * cluster_n * split_k
+        if blocks > MOST_BLOCKS_IN_A_CLUSTER:
+            return f"{blocks} blocks are more than the {MOST_BLOCKS_IN_A_CLUSTER} of a cluster"
+        return None
+
+    return Constraint("cluster", slices), Constraint("cluster", size)
 
 
 def swap(problem: GemmProblem) -> Constraint:
@@ -171,22 +205,13 @@ def split_k(problem: GemmProblem, target: Target) -> Constraint:
     """Return the rule that K is split only where tiles alone leave the device idle."""
     steps = -(-problem.k // tile_k(problem))
 
-    def broken(  # the grid decides, and the cluster that the parts of a tile form
-        mechanism: str,
-        tile_m: int,
-        tile_n: int,
-        cluster_m: int,
-        cluster_n: int,
-        operands: str,
-        split_k: int,
+    def broken(  # the grid decides
+        mechanism: str, tile_m: int, tile_n: int, operands: str, split_k: int
     ) -> str | None:
         if split_k == 1:
             return None
         if mechanism not in ("ws_basic", "ws_cooperative"):
             return f"{mechanism} does not split K"
-        blocks = cluster_m * cluster_n * split_k
-        if blocks > MOST_BLOCKS_IN_A_CLUSTER:
-            return f"{blocks} blocks are more than the {MOST_BLOCKS_IN_A_CLUSTER} of a cluster"
         if steps < STEPS_OF_A_PART * split_k:
             return f"{steps} steps of K are too few for {split_k} blocks"
         rows, columns = (problem.n, problem.m) if operands == "swapped" else (problem.m, problem.n)
@@ -299,6 +324,7 @@ def _without_stages(
         stages=0,
         cluster_m=1,
         cluster_n=1,
+        in_flight=1,
         split_k=split_k,
         swapped=operands == "swapped",
         l2_promotion_bytes=0,
