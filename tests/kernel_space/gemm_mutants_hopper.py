@@ -159,8 +159,8 @@ EPILOGUES = (
     ),
     Mutant(
         name="a_block_leaves_while_others_signal_its_barriers",
-        file="gemm/hopper/gemm_hopper.cuh",
-        edits=dropped("cluster_sync();", "  // a block must not leave"),
+        file="gemm/hopper/producer.cuh",
+        edits=dropped("if constexpr (TEAM > 1) drain(ring);"),
         problem=SQUARE,
         knobs=CLUSTER,
         seen=False,

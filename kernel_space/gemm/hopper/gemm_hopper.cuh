@@ -174,8 +174,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) IN_CLUSTERS
             consume(consumer, Epilogue{destination, group - 1, thread});
         }
     }
-    if constexpr (CLUSTER > 1) {
+    if constexpr (config::SPLIT_K > 1) {
         __syncwarp();
-        cluster_sync();  // a block must not leave while others signal or read its shared memory
+        cluster_sync();  // a block must not leave while others read what it has summed
     }
 }

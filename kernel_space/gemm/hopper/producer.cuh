@@ -54,9 +54,17 @@ struct Producer {
             }
         }
         let_next_launch_start();
+        if constexpr (TEAM > 1) drain(ring);
     }
 
    private:
+    // Stays until every reader of every stage, here and in other blocks, has said so to the barriers
+    // of this block: then nobody signals them any more, and the block may leave.
+    __device__ void drain(Ring ring) const {
+        for (int stage = 0; stage < config::STAGES; ++stage, ring.next())
+            barrier_wait(shared.empty + 8 * ring.stage, ring.phase ^ 1);
+    }
+
     template <class Operand, int EXTENT, int SHARERS>
     __device__ void load_slice(const TensorMap& map, u32 to, int stage, int mn, int k, int slice,
                                u32 ranks, u64 policy) const {
