@@ -83,7 +83,7 @@ def _hopper_parameters() -> tuple[Parameter, ...]:
     return (
         Parameter("cluster_m", (1, 2, 4), about="blocks of a cluster that share a tile of B"),
         Parameter("cluster_n", (1, 2, 4), about="blocks of a cluster that share a tile of A"),
-        Parameter("in_flight", (0, 1, 2), about="batches of products that a warp group has begun"),
+        Parameter("in_flight", (0, 1, 2), about="stages that a warp group multiplies at a time"),
         Parameter(
             "operands",
             ("given", "swapped"),
