@@ -12,6 +12,7 @@ mechanism; that of the last tile never does.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import sqrt
 from typing import Any
 
 from autotune.records import Target
@@ -22,9 +23,11 @@ from kernel_space.rates import L2_BYTES_PER_CLK, SHARED_BYTES_PER_CLK, Rates, to
 
 LATENCY_CLK = 2400  # from a tensor copy to its barrier, while others copy; fitted
 TILE_CLK = 600  # to begin a tile; fitted
-CLUSTER_FACTOR = 1.25  # of a step, for blocks that wait for each other; fitted
+CLUSTER_FACTOR = 1.1  # of a step, for blocks that wait for each other; fitted
+RAGGED_FACTOR = 1.5  # of what rows that are no whole lines ask of L2; fitted
 PART_CLK = 3600  # for each of the blocks that share a tile's sums; fitted
 PARTIAL_BYTES_PER_CLK = 24  # of partial sums, between multiprocessors; fitted
+DIRECT_FACTOR = 2.0  # of the way out, for short stores; fitted
 WAIT_CLK = {"tma": 340, "ws_basic": 70, "ws_cooperative": 70, "ws_pingpong": 0}  # a step; fitted
 EXPOSED = {"tma": 1.0, "ws_basic": 0.4, "ws_cooperative": 0.3, "ws_pingpong": 0.0}
 # of the way out of a tile that another follows; fitted
@@ -43,6 +46,8 @@ def waves(problem: GemmProblem, knobs: Mapping[str, Any], target: Target, rates:
     steps = -(-problem.k // (tile_k(problem) * parts))
     step_clk = _step_clk(problem, knobs, rates, share=at_once * size / target.sm_count)
     store_clk = tile_m * tile_n * problem.result_bytes / EPILOGUE_BYTES_PER_CLK
+    if knobs["epilogue"] == "direct" and parts == 1:
+        store_clk *= DIRECT_FACTOR
     clk = turns * (steps * step_clk + TILE_CLK)
     clk += store_clk * (1 + (turns - 1) * EXPOSED[knobs["mechanism"]])
     if parts > 1:
@@ -59,7 +64,14 @@ def _step_clk(
     flop_per_clk = rates.wgmma_flop_per_clk * problem.tensor_speed
     multiply = 2 * tile_m * tile_n * tile_k(problem) / flop_per_clk
     read = (tile_m + tile_m / GROUP_ROWS * tile_n) * LINE_BYTES / SHARED_BYTES_PER_CLK
-    fill = share * (tile_m / cluster_n + tile_n / cluster_m) * LINE_BYTES / L2_BYTES_PER_CLK
+    spared = tile_m / sqrt(cluster_n) + tile_n / sqrt(cluster_m)  # L2 is spared, not the way in
+    lines = RAGGED_FACTOR if knobs["repack"] == "none" and _ragged(problem) else 1
+    fill = share * lines * spared * LINE_BYTES / L2_BYTES_PER_CLK
     own = max(multiply, read) + WAIT_CLK[mechanism]
     step = together(own, fill, (own + LATENCY_CLK) / knobs["stages"])
     return step * CLUSTER_FACTOR if cluster_m * cluster_n > 1 else step
+
+
+def _ragged(problem: GemmProblem) -> bool:
+    """Return whether a tile's line of a row lies in two lines of memory."""
+    return any(problem.row_bytes(field) % LINE_BYTES for field in problem.row_fields)
