@@ -12,7 +12,7 @@ from kernel_space.gemm import GemmProblem
 
 WIDE = GemmProblem(4096, 4096, 1024)
 SQUARE = GemmProblem(1024, 1024, 1024)
-LONG = GemmProblem(4096, 4096, 4096)  # a launch outlasts what it takes to start the next
+LASTING = GemmProblem(4096, 4096, 4096)  # a launch outlasts what it takes to start the next
 SHALLOW = GemmProblem(4096, 4096, 64)
 SKINNY = GemmProblem(16, 4096, 4096)
 ODD = GemmProblem(520, 520, 1001)
@@ -123,7 +123,7 @@ PRODUCERS = (
         name="hopper_does_not_wait_for_the_launch_before",
         file="gemm/hopper/producer.cuh",
         edits=dropped("wait_for_launch_before();"),
-        problem=LONG,
+        problem=LASTING,
         knobs=PINGPONG,
         chained=True,
     ),
