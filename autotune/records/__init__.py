@@ -5,6 +5,8 @@ from __future__ import annotations
 from autotune.records.asking import ask, described
 from autotune.records.config import Config, Value
 from autotune.records.device import DeviceIdentity, Target, Toolchain
+from autotune.records.drift import Reading
+from autotune.records.final import Finalist, leaders
 from autotune.records.identity import canonical_json, digest, digest_bytes
 from autotune.records.kernel import (
     Candidate,
@@ -37,6 +39,7 @@ __all__ = [
     "Cost",
     "DeviceIdentity",
     "Failure",
+    "Finalist",
     "Kernel",
     "Launch",
     "LibraryKernel",
@@ -46,6 +49,7 @@ __all__ = [
     "Outcome",
     "Policy",
     "Problem",
+    "Reading",
     "Resources",
     "Routine",
     "Rung",
@@ -67,6 +71,7 @@ __all__ = [
     "digest_bytes",
     "headline",
     "installed_kernels",
+    "leaders",
     "load_kernel",
     "one_line",
 ]

@@ -84,12 +84,13 @@ def trial_columns(trial: Trial) -> dict[str, Any]:
         "binary_key": trial.binary_key,
         "compile_ns": trial.compile_ns,
         "device_ns": trial.device_ns,
-        **_measurement_columns(trial.measurement),
+        **measurement_columns(trial.measurement),
         **_resource_columns(trial.resources),
     }
 
 
-def _measurement_columns(measurement: Measurement | None) -> dict[str, Any]:
+def measurement_columns(measurement: Measurement | None) -> dict[str, Any]:
+    """Return the columns of a measurement, none if there is none."""
     if measurement is None:
         return {}
     return {
@@ -122,7 +123,7 @@ def trial_of(row: Any, *, config: Config, problem_key: str) -> Trial:
         config=config,
         status=Status(row.status),
         message=row.message,
-        measurement=_measurement_of(row),
+        measurement=measurement_of(row),
         resources=_resources_of(row),
         binary_key=row.binary_key,
         compile_ns=row.compile_ns,
@@ -133,7 +134,8 @@ def trial_of(row: Any, *, config: Config, problem_key: str) -> Trial:
     )
 
 
-def _measurement_of(row: Any) -> Measurement | None:
+def measurement_of(row: Any) -> Measurement | None:
+    """Rebuild the measurement that ``row`` holds, if it holds one."""
     if row.samples_ns is None:
         return None
     return Measurement(

@@ -147,6 +147,41 @@ class Study(Base):
     created_at: Mapped[str]
 
 
+class Finalist(Base):
+    """A config of a final, which ``final`` numbers within a study and a context."""
+
+    __tablename__ = "finalist"
+    __table_args__ = (UniqueConstraint("study_id", "context_id", "final", "config_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id"))
+    context_id: Mapped[int] = mapped_column(ForeignKey("context.id"), index=True)
+    config_id: Mapped[int] = mapped_column(ForeignKey("config.id"))
+    final: Mapped[int]
+    rounds_ns: Mapped[list[float]] = mapped_column(JSON)
+    finished_at: Mapped[str]
+
+
+class Reading(Base):
+    """The yardstick of a search, measured again after so many trials."""
+
+    __tablename__ = "reading"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id"))
+    context_id: Mapped[int] = mapped_column(ForeignKey("context.id"), index=True)
+    config_id: Mapped[int] = mapped_column(ForeignKey("config.id"))
+    after: Mapped[int]
+    finished_at: Mapped[str]
+    median_ns: Mapped[float]
+    spread: Mapped[float]
+    samples_ns: Mapped[list[float]] = mapped_column(JSON)
+    launches_per_sample: Mapped[int]
+    sm_clock_mhz: Mapped[int | None]
+    power_w: Mapped[float | None]
+    temperature_c: Mapped[int | None]
+
+
 class Trial(Base):
     """One attempt, whatever became of it."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from autotune.records import Trial
+from autotune.records import Finalist, Trial
 from autotune.store.context import Context
 
 
@@ -90,6 +90,14 @@ def _numbers(trial: Trial) -> dict[str, Any]:
         "compile_ns": trial.compile_ns,
         "device_ns": trial.device_ns,
     }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Final:
+    """The best configs of a context as they met last, and when."""
+
+    finalists: tuple[Finalist, ...]
+    finished_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

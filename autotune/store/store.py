@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import TracebackType
@@ -13,14 +13,14 @@ from sqlalchemy import URL, Connection, Engine, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from autotune.errors import StoreError
-from autotune.records import Trial, described
-from autotune.store import migrate, models, queries
+from autotune.records import Finalist, Reading, Trial, described
+from autotune.store import migrate, models, queries, retimed
 from autotune.store.codec import moment, storable, trial_columns
 from autotune.store.context import Context
 from autotune.store.engine import reader_engine, writer_engine
 from autotune.store.faults import translated
 from autotune.store.parts import config_id, context_id, find_context, made_id
-from autotune.store.rows import EVERYTHING, Filter, StoredContext, StudySummary, TrialRow
+from autotune.store.rows import EVERYTHING, Filter, Final, StoredContext, StudySummary, TrialRow
 from autotune.store.url import parse_url, refuse_folder, require_file, shown, sqlite_path
 
 _Answer = TypeVar("_Answer")
@@ -139,7 +139,33 @@ class Store:
         self._config_ids[key] = of_config
         return dataclasses.replace(stored, problem_key=context.problem.key, row_id=row_id)
 
+    def record_final(self, study_id: int, context: Context, finalists: Sequence[Finalist]) -> None:
+        """Write one final of a study in one context, at once and for good."""
+        with self._writing() as connection:
+            place = self._place(connection, study_id, context)
+            retimed.insert_final(connection, place, finalists, datetime.now(UTC))
+
+    def record_reading(self, study_id: int, context: Context, reading: Reading) -> None:
+        """Write one reading of a search's yardstick, at once and for good."""
+        with self._writing() as connection:
+            retimed.insert_reading(connection, self._place(connection, study_id, context), reading)
+
     # Reading
+
+    def finals(self) -> dict[int, Final]:
+        """Return the newest final of each context, by the context's id."""
+        return self._read(retimed.finals)
+
+    def readings(self, study_id: int, context: Context) -> list[Reading]:
+        """Return the readings of one study in exactly this context, oldest first."""
+
+        def read(connection: Connection) -> list[Reading]:
+            found = find_context(connection, context)
+            if found is None:
+                return []
+            return retimed.readings(connection, {"study_id": study_id, "context_id": found})
+
+        return self._read(read)
 
     def trials(self, study_id: int, context: Context) -> list[Trial]:
         """Return the trials of one study in exactly this context, by number."""
@@ -241,6 +267,9 @@ class Store:
                 f"{self.url}: damaged: a column cannot be read: {described(error)}",
                 hint="restore a copy, or name another file",
             ) from error
+
+    def _place(self, connection: Connection, study_id: int, context: Context) -> retimed.Place:
+        return {"study_id": study_id, "context_id": context_id(connection, context)}
 
     def _insert_trial(self, connection: Connection, values: dict[str, Any]) -> int:
         try:

@@ -8,8 +8,10 @@ from autotune.records import (
     QUICK,
     Config,
     DeviceIdentity,
+    Finalist,
     Measurement,
     Problem,
+    Reading,
     Resources,
     Status,
     Target,
@@ -92,6 +94,15 @@ def ok(number, median_ns=1000.0, **changes):
         "verified": True,
     }
     return Trial(**{**fields, **changes})
+
+
+def final(*rounds_ns):
+    rounds = rounds_ns or ((1000.5, 1001.0, 999.0), (1010.0, 1012.5, 1011.0))
+    return [Finalist(config=config(i), rounds_ns=each) for i, each in enumerate(rounds)]
+
+
+def reading(after=5, median_ns=1000.0):
+    return Reading(after=after, config=config(0), measurement=ok(0, median_ns).measurement)
 
 
 def failed(number, status=Status.RESOURCES, message="needs 300 KiB of shared memory"):

@@ -56,6 +56,8 @@ def populated(url, path):
             for number in range(5):
                 store.record(study, samples.context(m), samples.ok(number))
             store.record(study, samples.context(m), samples.failed(5))
+            store.record_final(study, samples.context(m), samples.final())
+            store.record_reading(study, samples.context(m), samples.reading())
     assert all(count for count, _ in checksum(path).values())
     return path
 

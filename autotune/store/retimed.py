@@ -1,0 +1,95 @@
+"""The statements about what is measured again: finals, and readings of a yardstick."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select
+
+from autotune.records import Config, Finalist, Measurement, Reading
+from autotune.store import models
+from autotune.store.codec import SAMPLE_DIGITS, measurement_columns, measurement_of, moment
+from autotune.store.parts import config_id
+from autotune.store.rows import Final
+
+Place = dict[str, int]  # study_id and context_id
+
+
+def insert_final(
+    connection: Connection, place: Place, finalists: Sequence[Finalist], when: datetime
+) -> None:
+    """Write a final, numbered behind those of its study and context."""
+    last = select(func.max(models.Finalist.final)).filter_by(**place)
+    number = connection.scalar(last)
+    values = [
+        {
+            **place,
+            "config_id": config_id(connection, each.config),
+            "final": 0 if number is None else number + 1,
+            "rounds_ns": [round(ns, SAMPLE_DIGITS) for ns in each.rounds_ns],
+            "finished_at": moment(when),
+        }
+        for each in finalists
+    ]
+    connection.execute(insert(models.Finalist), values)
+
+
+def insert_reading(connection: Connection, place: Place, reading: Reading) -> None:
+    """Write a reading."""
+    values = {
+        **place,
+        "config_id": config_id(connection, reading.config),
+        "after": reading.after,
+        "finished_at": moment(reading.finished_at),
+        **measurement_columns(reading.measurement),
+    }
+    connection.execute(insert(models.Reading), values)
+
+
+def finals(connection: Connection) -> dict[int, Final]:
+    """Return the newest final of each context, by the context's id."""
+    statement = (
+        select(models.Finalist.__table__, models.Config.fields.label("config"))
+        .join(models.Config, models.Config.id == models.Finalist.config_id)
+        .order_by(models.Finalist.id)
+    )
+    rows: dict[int, dict[tuple[int, int], list[Any]]] = {}
+    for row in connection.execute(statement):
+        of_context = rows.setdefault(row.context_id, {})
+        of_context.setdefault((row.study_id, row.final), []).append(row)
+    return {context_id: _final([*some.values()][-1]) for context_id, some in rows.items()}
+
+
+def readings(connection: Connection, place: Place) -> list[Reading]:
+    """Return the readings of one study in one context, oldest first."""
+    statement = (
+        select(models.Reading.__table__, models.Config.fields.label("config"))
+        .join(models.Config, models.Config.id == models.Reading.config_id)
+        .filter(*(getattr(models.Reading, name) == value for name, value in place.items()))
+        .order_by(models.Reading.id)
+    )
+    return [
+        Reading(
+            after=row.after,
+            config=Config(row.config),
+            measurement=_measured(row),
+            finished_at=datetime.fromisoformat(row.finished_at),
+        )
+        for row in connection.execute(statement)
+    ]
+
+
+def _final(rows: Sequence[Any]) -> Final:
+    finalists = tuple(
+        Finalist(config=Config(row.config), rounds_ns=tuple(map(float, row.rounds_ns)))
+        for row in rows
+    )
+    return Final(finalists=finalists, finished_at=datetime.fromisoformat(rows[0].finished_at))
+
+
+def _measured(row: Any) -> Measurement:
+    found = measurement_of(row)
+    assert found is not None, "the column of samples is not nullable"
+    return found
