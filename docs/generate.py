@@ -1,4 +1,4 @@
-"""Write the parts of the documentation that follow from the code.
+"""Write the parts of the documentation that follow from the code and from measurements.
 
 ``make docs`` runs this; a test fails when the written text is out of date.
 """
@@ -10,10 +10,11 @@ from pathlib import Path
 
 import click
 from measured import ladder_page
+from speed import readme
 
 from autotune.cli.app import cli
 
-FOLDER = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
 _WIDTH = 96
 
 
@@ -42,9 +43,13 @@ def _contexts(
             yield from _contexts(command.commands[child], child, context)
 
 
-GENERATED = {"cli.md": command_reference, "ladder.md": ladder_page}
+GENERATED = {
+    "docs/cli.md": command_reference,
+    "docs/ladder.md": ladder_page,
+    "README.md": readme,
+}
 
 
 if __name__ == "__main__":
     for name, text in GENERATED.items():
-        (FOLDER / name).write_text(text(), encoding="utf-8")
+        (ROOT / name).write_text(text(), encoding="utf-8")

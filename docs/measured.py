@@ -1,24 +1,24 @@
-"""The figures of ``ladder.md``, from the measurements that are committed.
+"""The figures of the ladder and of streams, from the measurements that are committed.
 
-Between ``<!-- measured -->`` and ``<!-- end -->`` stands a table of all rungs, between
-``<!-- measured NAME -->`` and ``<!-- end -->`` what one rung gained, and between
-``<!-- streamed -->`` and ``<!-- end -->`` the speed of streams.
+In ``ladder.md`` the part ``measured`` is a table of all rungs, ``measured NAME`` what one rung
+gained, and ``streamed`` the speed of streams.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent
-RESULTS = FOLDER.parent / "benchmarks" / "results"
+from marked import FOLDER, RESULTS, filled, link, table, told, where
+
+PAGE = FOLDER / "ladder.md"
 NOT_YET = "not measured yet"
 STREAM_STAGES = [str(count) for count in range(1, 9)]
-_MARKED = re.compile(r"<!-- (?:measured ?(\w*)|streamed) -->\n.*?<!-- end -->", re.DOTALL)
 _STREAM_ARM = re.compile(r"(?P<mechanism>\w+) (?P<bytes>\d+) B x(?P<stages>\d+)")
 
 
@@ -66,72 +66,36 @@ class Ladder:
 
 def ladder_page() -> str:
     """Return ``ladder.md`` with every figure as it was measured."""
-    page = (FOLDER / "ladder.md").read_text(encoding="utf-8")
     ladders = ladders_of(RESULTS)
-    names = re.findall(r"<!-- measured (\w+) -->", page)
-
-    def filled(match: re.Match[str]) -> str:
-        mark = match[0].partition("\n")[0]
-        if mark == "<!-- streamed -->":
-            text = _streams(RESULTS / "stream_h200.json")
-        else:
-            text = _rung(match[1], ladders, names) if match[1] else _table(ladders, names)
-        return f"{mark}\n{text}\n<!-- end -->"
-
-    return _MARKED.sub(filled, page)
+    names = re.findall(r"<!-- measured (\w+) -->", PAGE.read_text(encoding="utf-8"))
+    parts = {f"measured {name}": partial(_rung, name, ladders, names) for name in names}
+    parts["measured"] = partial(rungs, ladders, names, page=PAGE)
+    parts["streamed"] = partial(_streams, "stream_h200.json")
+    return filled(PAGE, parts)
 
 
 def ladders_of(folder: Path) -> list[Ladder]:
-    """Return the ladders in ``folder``, the smallest problem first.
-
-    Those of ``autotune ladder --format json`` count, if there are any; else the best recorded
-    config of each mechanism, which ``mechanisms.py`` has timed.
-    """
-    files = sorted(folder.glob("ladder_*.json"))
-    climbed = [_climbed(file) for file in files] or list(_compared(folder / "mechanisms_h200.json"))
+    """Return what ``autotune ladder`` has written into ``folder``, the smallest problem first."""
+    climbed = map(_climbed, folder.glob("ladder_*.json"))
     return sorted(climbed, key=lambda ladder: ladder.problem["m"])
 
 
-def _climbed(file: Path) -> Ladder:
-    told = json.loads(file.read_text(encoding="utf-8"))
-    times = {row["rung"]: row["median_ns"] / 1e3 for row in told["rungs"] if row["median_ns"]}
-    return Ladder(
-        problem=told["problem"],
-        file=file.name,
-        about=told,
-        times_us=times,
-        peer_us=times.get(told["peer"]),
-    )
-
-
-def _compared(file: Path) -> Iterator[Ladder]:
-    told = json.loads(file.read_text(encoding="utf-8"))
-    for m in sorted({row["m"] for row in told["rows"]}):
-        rows = [row for row in told["rows"] if row["m"] == m]
-        times: dict[str, float] = {}
-        for row in rows:
-            rung = row["arm"].partition(" ")[0]
-            times[rung] = min(row["us"], times.get(rung, row["us"]))
-        yield Ladder(
-            problem=rows[0],
-            file=file.name,
-            about=told["provenance"],
-            times_us=times,
-            peer_us=times["cuBLAS"],
-        )
-
-
-def _table(ladders: Sequence[Ladder], names: Sequence[str]) -> str:
-    head = ["rung", *(ladder.title for ladder in ladders), "gain at " + ladders[0].title]
-    lines = [head, ["---"] * len(head)]
+def rungs(ladders: Sequence[Ladder], names: Sequence[str], *, page: Path) -> str:
+    """Return a table of rungs: speed, share of cuBLAS, gain over the rung below."""
+    lines = [["rung", *(ladder.title for ladder in ladders), "gain at " + ladders[0].title]]
     for name in names:
         gain = ladders[0].gain(name, names)
         lines.append([f"`{name}`", *(_cell(ladder, name) for ladder in ladders), gain])
-    return "\n".join((*_rows(lines), "", *dict.fromkeys(map(_source, ladders))))
+    return "\n".join((*table(lines), "", *(_source(ladder, page) for ladder in ladders)))
 
 
-def _rows(lines: Iterable[Sequence[str]]) -> list[str]:
-    return [f"| {' | '.join(line)} |" for line in lines]
+def _climbed(file: Path) -> Ladder:
+    about = json.loads(file.read_text(encoding="utf-8"))
+    times = {row["rung"]: row["median_ns"] / 1e3 for row in about["rungs"] if row["median_ns"]}
+    peer_us = times.pop(about["peer"], None)
+    return Ladder(
+        problem=about["problem"], file=file.name, about=about, times_us=times, peer_us=peer_us
+    )
 
 
 def _cell(ladder: Ladder, name: str) -> str:
@@ -141,11 +105,11 @@ def _cell(ladder: Ladder, name: str) -> str:
     return f"{ladder.tflops(name)}{f' ({share})' if share else ''}"
 
 
-def _source(ladder: Ladder) -> str:
+def _source(ladder: Ladder, page: Path) -> str:
     about = ladder.about
     return (
-        f"{about['device']}, driver {about['driver']}, {about['date']}: bf16, layout `nt`, random "
-        f"data, cold\ncache ([JSON](../benchmarks/results/{ladder.file}),\n`{about['command']}`)."
+        f"{ladder.title}: {where(about)}, bf16, layout `nt`, random data, cold cache\n"
+        f"({link(ladder.file, 'JSON', page=page)}, `{about['command']}`)."
     )
 
 
@@ -162,19 +126,19 @@ def _told(ladder: Ladder, name: str, names: Sequence[str]) -> str:
     return f"- **{ladder.title}**: {', '.join(filter(None, facts))}"
 
 
-def _streams(file: Path) -> str:
+def _streams(file: str) -> str:
     """Return GB/s by mechanism, bytes of a copy and stages, beside what the device copies."""
-    told = json.loads(file.read_text(encoding="utf-8"))
-    speeds = {row["arm"]: f"{row['gb_per_s']:.0f}" for row in told["rows"]}
-    about, count = told["provenance"], told["rows"][0]["count"]
+    content = told(file)
+    speeds = {row["arm"]: f"{row['gb_per_s']:.0f}" for row in content["rows"]}
+    about, count = content["provenance"], content["rows"][0]["count"]
     beside = f"PyTorch's own kernel copies at {speeds['torch kernel']} GB/s, its `copy_` at "
-    where = f"{count} fp32 elements, {about['device']}, driver {about['driver']}, {about['date']}\n"
     return "\n".join(
         (
-            *_rows(_curves(speeds)),
+            *table(_curves(speeds)),
             "",
             f"{beside}{speeds['memcpy']}. GB/s read and written,",
-            f"{where}([JSON](../benchmarks/results/{file.name}),",
+            f"{count} fp32 elements, {where(about)}",
+            f"({link(file, 'JSON', page=PAGE)},",
             f"`{about['command']}`).",
         )
     )
@@ -183,7 +147,6 @@ def _streams(file: Path) -> str:
 def _curves(speeds: Mapping[str, str]) -> Iterator[Sequence[str]]:
     """Yield a table: a line for each mechanism and copy, a column for each number of stages."""
     yield ["mechanism", "copy", *STREAM_STAGES]
-    yield ["---"] * (2 + len(STREAM_STAGES))
     curves: dict[tuple[str, str], dict[str, str]] = {}
     for arm, speed in speeds.items():
         if found := _STREAM_ARM.fullmatch(arm):

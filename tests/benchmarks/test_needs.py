@@ -11,7 +11,7 @@ import needs
 import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-SCRIPTS = ("beside_kernel_tuner", "gemm", "mechanisms", "prior", "stream", "table")
+SCRIPTS = ("beside_kernel_tuner", "gemm", "prior", "stream", "table")
 WITHOUT_TORCH = """
 import runpy, sys
 del sys.argv[0]

@@ -35,7 +35,7 @@ def _section(text, heading):
 
 def test_what_follows_from_code_and_measurements_is_up_to_date():
     for name, text in generate.GENERATED.items():
-        assert _read(f"docs/{name}") == text(), "run 'make docs'"
+        assert _read(name) == text(), "run 'make docs'"
 
 
 def test_every_environment_variable_is_in_the_readme():

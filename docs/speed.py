@@ -1,0 +1,99 @@
+"""README's figures, from the measurements that are committed.
+
+The part ``groups`` sets ``gemm`` beside cuBLAS and Triton by group of shapes, ``squares`` gives
+the speed of squares, ``kin`` other types and layouts, ``rungs`` the ladder.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from statistics import geometric_mean
+from typing import Any
+
+from marked import README, RESULTS, filled, link, table, told, where
+from measured import ladders_of, rungs
+
+OURS, PEERS = "autotune", ("cuBLAS", "Triton")
+MAIN = "gemm_h200.json"
+APART = {"tails": "gemm_tails_h200.json", "unaligned": "gemm_unaligned_h200.json"}
+KIN = [f"gemm_{name}_h200.json" for name in ("fp16", "nn", "tn", "tt")]
+Row = Mapping[str, Any]
+
+
+def readme() -> str:
+    """Return ``README.md`` with every figure as it was measured."""
+    ladders = ladders_of(RESULTS)
+    names = list(ladders[0].times_us)
+    ladder = partial(rungs, ladders, names, page=README)
+    return filled(README, {"groups": _groups, "squares": _squares, "kin": _kin, "rungs": ladder})
+
+
+def compared(rows: Sequence[Row], peer: str) -> tuple[str, str]:
+    """Return the geometric mean of a peer's time over ours, and the worst with its shape."""
+    ratios = {_shape(row): row["us"][peer] / row["us"][OURS] for row in rows if peer in row["us"]}
+    if not ratios:
+        return "", ""
+    worst = min(ratios, key=lambda shape: ratios[shape])
+    return f"{geometric_mean(ratios.values()):.3f}", f"{ratios[worst]:.3f} ({worst})"
+
+
+def _groups() -> str:
+    rows: Sequence[Row] = told(MAIN)["rows"]
+    groups = _by_group(rows) | {"all of these": rows}
+    apart = {f"`{name}`, a run apart": told(file)["rows"] for name, file in APART.items()}
+    lines = [["group", "shapes", *(f"{peer}{what}" for peer in PEERS for what in ("", ", worst"))]]
+    for name, some in (groups | apart).items():
+        cells = (cell for peer in PEERS for cell in compared(some, peer))
+        lines.append([name, str(len(some)), *cells])
+    return "\n".join((*table(lines), "", *_sources([MAIN, *APART.values()])))
+
+
+def _squares() -> str:
+    rows = _by_group(told(MAIN)["rows"])["`square`"]
+    lines = [["TFLOP/s", *map(_shape, rows)]]
+    lines += ([side, *(_tflops(row, side) for row in rows)] for side in (OURS, *PEERS))
+    return "\n".join(table(lines))
+
+
+def _tflops(row: Row, side: str) -> str:
+    return f"{row['flop'] / row['us'][side] / 1e6:.0f}"
+
+
+def _kin() -> str:
+    main = {row["group"] for row in told(MAIN)["rows"]}
+    lines = [["dtype, layout", "shapes", "cuBLAS", "cuBLAS, worst", "configurations"]]
+    for file in KIN:
+        rows: Sequence[Row] = told(file)["rows"]
+        lines.append(_kin_line("", [row for row in rows if row["group"] in main]))
+        lines.append(_kin_line(", ragged", [row for row in rows if row["group"] not in main]))
+    return "\n".join((*table(lines), "", *_sources(KIN)))
+
+
+def _kin_line(what: str, rows: Sequence[Row]) -> list[str]:
+    sources = Counter(row["choice"][OURS]["source"] for row in rows)
+    name = f"{rows[0]['dtype']}, `{rows[0]['layout']}`{what}"
+    counts = (f"{source} ({count})" for source, count in sources.items())
+    return [name, str(len(rows)), *compared(rows, "cuBLAS"), ", ".join(counts)]
+
+
+def _by_group(rows: Sequence[Row]) -> dict[str, Sequence[Row]]:
+    names = dict.fromkeys(row["group"] for row in rows)
+    return {f"`{name}`": [row for row in rows if row["group"] == name] for name in names}
+
+
+def _sources(files: Sequence[str]) -> Iterator[str]:
+    """Yield device, driver and date, then the command of each file, which may differ in them."""
+    runs = {file: told(file)["provenance"] for file in files}
+    for place in dict.fromkeys(map(where, runs.values())):
+        yield f"{place}:\n"
+        for file, about in runs.items():
+            if where(about) == place:
+                command = about["command"].partition(" --json ")[0]
+                yield f"- {link(file, 'JSON', page=README)} at `{about['commit']}`: `{command}`"
+
+
+def _shape(row: Row) -> str:
+    m, n, k = row["m"], row["n"], row["k"]
+    return f"{m}³" if m == n == k else f"{m}×{n}×{k}"
