@@ -64,12 +64,15 @@ class Tolerance:
         reference_dtype: ``fp32`` or ``fp64``: what the reference is computed in.
         exact_integers: True if inputs that are small integers must give the rounded exact
             result, as sums of products do. False for a kernel that divides or exponentiates.
+        passes_nonfinite: True if NaN and infinities among the inputs come out where the reference
+            has them, as in sums of products. False for a kernel that clamps with ``fmaxf``, say.
     """
 
     relative: float
     absolute: float
     reference_dtype: str = "fp64"
     exact_integers: bool = True
+    passes_nonfinite: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

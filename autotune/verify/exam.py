@@ -1,0 +1,33 @@
+"""A policy that looks harder than tuning does: for what has been chosen already."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Self
+
+from autotune.records import QUICK, Policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exam(Policy):
+    """How an entry of a table is verified again. It is timed only so far that timing shows faults.
+
+    These are no fields of every policy: they would change the identity of every measurement, and
+    a search that pays them for each candidate finds less.
+
+    Attributes:
+        nonfinite: Further random inputs in which each operand holds one NaN or one infinity. They
+            must come out where the reference has them, and nowhere else.
+        loaded: Further repeats that must agree bit for bit, while other work keeps the device
+            busy: what is ordered by luck alone then happens in another order.
+    """
+
+    nonfinite: int = 3
+    loaded: int = 8
+
+    @classmethod
+    def of(cls, draws: int) -> Self:
+        """Return an exam of so many random inputs. One set of buffers serves all launches."""
+        quick = dataclasses.asdict(QUICK) | {"cache": "hot", "repeats": 4}
+        return cls(**quick | {"draws": draws})
