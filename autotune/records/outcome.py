@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 
+from autotune.records.interval import median_interval
+
 
 class Status(StrEnum):
     """How a trial ended. The list is closed: code may match on it exhaustively."""
@@ -22,7 +24,7 @@ class Status(StrEnum):
     CRASHED = "crashed"  # took its process with it
     OOM = "oom"
     BAD_MEASUREMENT = "bad_measurement"
-    STOPPED_EARLY = "stopped_early"
+    STOPPED_EARLY = "stopped_early"  # clearly slower than the best: how much is not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +95,15 @@ class Measurement:
     def median_ns(self) -> float:
         """The median sample, in ns: the number that candidates are compared by."""
         return median(self.samples_ns)
+
+    @property
+    def interval_ns(self) -> tuple[float, float]:
+        """Where the true median lies with 95 % confidence, in ns; of six samples or more.
+
+        Fewer can only tell that it lies between the fastest and the slowest of them, and that
+        with less confidence: see ``median_interval``.
+        """
+        return median_interval(self.samples_ns)
 
     @property
     def spread(self) -> float:

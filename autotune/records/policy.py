@@ -8,17 +8,25 @@ from typing import Any
 
 from autotune.records.identity import digest
 
+_CAME_LATER = ("precision", "stop_factor")  # with 0 for what was always so
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """Every choice that can change a measured number or what is accepted as right.
 
     Attributes:
-        warmup_ms: The candidate itself runs this long, in ms of device time, before sampling.
+        warmup_ms: The candidate itself runs this long, in ms of device time, before sampling;
+            then until its times have settled, but no longer than five times as long.
         min_samples: Fewest samples of a candidate that is slow.
         max_samples: Most samples of any candidate.
         budget_ms: Sampling stops after this much device time, in ms, once it has
             ``min_samples``.
+        precision: Sampling stops once the 95 % confidence interval of the median reaches no
+            further than this to either side, relative to the median. 0: it goes on to
+            ``max_samples``, and warming up ends with ``warmup_ms``.
+        stop_factor: A candidate that is surely slower than this many times the best is given
+            up: ``stopped_early``. 0: none is.
         sample_us: Launches are batched until a sample lasts about this long, in µs.
         cache: ``cold`` rotates buffers so that no operand is left in L2; ``hot`` reuses one set.
         verify: Check the output before timing. Unverified results are never exported.
@@ -31,6 +39,8 @@ class Policy:
     min_samples: int = 5
     max_samples: int = 25
     budget_ms: float = 60.0
+    precision: float = 0.0
+    stop_factor: float = 0.0
     sample_us: float = 1000.0
     cache: str = "cold"
     verify: bool = True
@@ -40,17 +50,36 @@ class Policy:
 
     @property
     def key(self) -> str:
-        """32 hexadecimal digits that identify this policy."""
-        return digest(dataclasses.asdict(self))
+        """32 hexadecimal digits that identify this policy.
+
+        A policy that does without what came later has the key that it always had.
+        """
+        fields = dataclasses.asdict(self)
+        return digest({k: v for k, v in fields.items() if v or k not in _CAME_LATER})
 
     def replace(self, **changes: Any) -> Policy:
         """Return a copy with some fields changed."""
         return dataclasses.replace(self, **changes)
 
 
-QUICK = Policy(warmup_ms=2.0, min_samples=3, max_samples=11, budget_ms=12.0, sample_us=300.0)
-STANDARD = Policy()
-CAREFUL = Policy(warmup_ms=200.0, min_samples=15, max_samples=51, budget_ms=500.0, draws=3)
+QUICK = Policy(
+    warmup_ms=2.0,
+    min_samples=3,
+    max_samples=31,
+    budget_ms=12.0,
+    precision=0.01,
+    stop_factor=1.5,
+    sample_us=300.0,
+)
+STANDARD = Policy(max_samples=51, precision=0.005, stop_factor=1.5)
+CAREFUL = Policy(
+    warmup_ms=200.0,
+    min_samples=15,
+    max_samples=201,
+    budget_ms=500.0,
+    precision=0.002,
+    draws=3,
+)
 
 PRESETS: dict[str, Policy] = {"quick": QUICK, "standard": STANDARD, "careful": CAREFUL}
 

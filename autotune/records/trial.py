@@ -48,3 +48,19 @@ class Trial:
         if self.status is not Status.OK or self.measurement is None:
             return None
         return self.measurement.median_ns
+
+    @property
+    def bound_ns(self) -> float | None:
+        """Least device time in ns of a trial that was ``stopped_early``: it is no faster.
+
+        Its few samples say that it is slower than the best was then, and not how much: this is
+        the lower end of their interval.
+        """
+        if self.status is not Status.STOPPED_EARLY or self.measurement is None:
+            return None
+        return self.measurement.interval_ns[0]
+
+    @property
+    def known_ns(self) -> float | None:
+        """What is known of its time, in ns: the median, the bound, or nothing."""
+        return self.bound_ns if self.median_ns is None else self.median_ns

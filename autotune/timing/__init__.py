@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from autotune.timing.plan import Plan, make_plan, set_count
+from autotune.timing.plan import Plan, is_cold, make_plan, set_count
 from autotune.timing.sampler import Stopwatch, Timing, time_launches
+from autotune.timing.stopping import cut_short, stop_above_ns
 
-__all__ = ["Plan", "Stopwatch", "Timing", "make_plan", "set_count", "time_launches"]
+__all__ = [
+    "Plan",
+    "Stopwatch",
+    "Timing",
+    "cut_short",
+    "is_cold",
+    "make_plan",
+    "set_count",
+    "stop_above_ns",
+    "time_launches",
+]

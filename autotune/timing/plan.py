@@ -43,6 +43,11 @@ def set_count(set_bytes: int, l2_bytes: int, cache: str) -> int:
     return min(MOST_SETS, COLD_L2_SIZES * l2_bytes // max(1, set_bytes) + 2)
 
 
+def is_cold(set_bytes: int, sets: int, l2_bytes: int) -> bool:
+    """Return True if no operand can be left in the cache when its set is used again."""
+    return (sets - 1) * set_bytes > COLD_L2_SIZES * l2_bytes
+
+
 def make_plan(launch_ns: float, *, sets: int, policy: Policy) -> Plan:
     """Return how to sample launches that each take about ``launch_ns``.
 

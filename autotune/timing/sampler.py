@@ -5,14 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Protocol
 
 from autotune.records import Failure, Policy, Status
 from autotune.timing.plan import Plan, make_plan
+from autotune.timing.stopping import FEW, lacking, stop_above_ns, too_slow
 
 LONGEST_NS = 86_400e9  # a day: no launch outlives its lane's limit, so this is a broken timer
 SHORT_NS = 100_000.0  # below this, one launch by itself mostly times its own start
+ALONE = Plan(launches=1, graph=False)
 ESTIMATE = Plan(launches=16, graph=True)
+UNSETTLED = 1.5  # before it is warm, a candidate may still become so many times faster
+SETTLED = 4  # so many samples are compared with as many before them
+MOST_WARM_UP = 5  # times what the policy asks for
 
 
 class Stopwatch(Protocol):
@@ -32,63 +38,113 @@ class Timing:
     Attributes:
         samples_ns: Device time of one launch, in ns, for each sample.
         launches_per_sample: Launches that each number is a mean of.
+        stopped: True if it was given up after these few samples, being too slow.
     """
 
     samples_ns: tuple[float, ...]
     launches_per_sample: int
+    stopped: bool = False
 
 
-def time_launches(stopwatch: Stopwatch, policy: Policy, *, sets: int) -> Timing | Failure:
+def time_launches(
+    stopwatch: Stopwatch, policy: Policy, *, sets: int, best_ns: float | None = None
+) -> Timing | Failure:
     """Time a candidate as ``policy`` says.
 
     Args:
         stopwatch: Launches it and reads the clock.
-        policy: Warm-up, batch length, number of samples and budget.
+        policy: Warm-up, batch length, number of samples, budget, precision and when to give up.
         sets: How many buffer sets the stopwatch rotates over.
+        best_ns: Median of the best candidate so far, in ns: one that is much slower is given
+            up after a few samples. None: none is.
 
     Returns:
         The samples, or ``bad_measurement`` if the clock gave a time that cannot be.
     """
+    above_ns = stop_above_ns(policy, best_ns)
     try:
-        plan = make_plan(_estimate_ns(stopwatch), sets=sets, policy=policy)
+        first = _estimate(stopwatch, above_ns * UNSETTLED)
+        if first.stopped:
+            return first
+        plan = make_plan(min(first.samples_ns), sets=sets, policy=policy)
         stopwatch.load(plan)
-        _warm_up(stopwatch, policy)
-        samples = _sample(stopwatch, policy)
+        warm_ns = _warm_up(stopwatch, policy)
+        samples, stopped = _sample(stopwatch, policy, warm_ns, above_ns * plan.launches)
     except _ImpossibleTime as error:
         return Failure(status=Status.BAD_MEASUREMENT, message=str(error))
-    return Timing(
-        samples_ns=tuple(sample / plan.launches for sample in samples),
-        launches_per_sample=plan.launches,
-    )
+    return _timing(samples, plan, stopped=stopped)
 
 
 class _ImpossibleTime(Exception):
     pass
 
 
-def _estimate_ns(stopwatch: Stopwatch) -> float:
-    """Return about how long one launch takes; the first one also loads code and is ignored."""
-    stopwatch.load(Plan(launches=1, graph=False))
-    alone = _read(stopwatch, 2)[-1]
-    if alone >= SHORT_NS:
-        return alone
-    stopwatch.load(ESTIMATE)
-    return _read(stopwatch, 1)[0] / ESTIMATE.launches
+def _estimate(stopwatch: Stopwatch, above_ns: float) -> Timing:
+    """Return about how long a launch takes, and whether that alone is too slow."""
+    plan = ALONE
+    sample = _first(stopwatch, plan)
+    if sample < SHORT_NS:
+        plan = ESTIMATE
+        sample = _first(stopwatch, plan)
+    if sample <= above_ns * plan.launches:
+        return _timing([sample], plan, stopped=False)
+    again = _read(stopwatch, 1)[0]  # perhaps the first was disturbed
+    return _timing([sample, again], plan, stopped=again > above_ns * plan.launches)
 
 
-def _warm_up(stopwatch: Stopwatch, policy: Policy) -> None:
+def _first(stopwatch: Stopwatch, plan: Plan) -> float:
+    """Return a first sample. What runs before it also loads code and is ignored."""
+    stopwatch.load(plan)
+    return _fresh(stopwatch, 1)[0]
+
+
+def _warm_up(stopwatch: Stopwatch, policy: Policy) -> float:
+    """Run until the clock has settled; return about how long a sample then takes, in ns."""
     needed_ns = policy.warmup_ms * 1e6
-    first = _read(stopwatch, 1)[0]
-    if first < needed_ns:
-        _read(stopwatch, math.ceil((needed_ns - first) / first))
+    samples = _read(stopwatch, 1)
+    if samples[0] < needed_ns:
+        samples += _read(stopwatch, math.ceil((needed_ns - samples[0]) / samples[0]))
+    while policy.precision and not _settled(samples, policy.precision):
+        room = int((MOST_WARM_UP * needed_ns - sum(samples)) / samples[-1])
+        if room < 1:
+            break
+        samples += _fresh(stopwatch, min(SETTLED, room))
+    return samples[-1]
 
 
-def _sample(stopwatch: Stopwatch, policy: Policy) -> list[float]:
-    samples = _read(stopwatch, policy.min_samples)
-    spent_ns = sum(samples)
-    affordable = int((policy.budget_ms * 1e6 - spent_ns) * len(samples) / spent_ns)
-    more = min(affordable, policy.max_samples - len(samples))
-    return samples + _read(stopwatch, more) if more > 0 else samples
+def _settled(samples: Sequence[float], precision: float) -> bool:
+    """Return True unless the last samples all lie on one side of those before, and apart."""
+    before, after = samples[-2 * SETTLED : -SETTLED], samples[-SETTLED:]
+    if len(before) < SETTLED:
+        return False
+    trend = max(before) < min(after) or max(after) < min(before)
+    return not trend or abs(median(after) / median(before) - 1) <= precision
+
+
+def _sample(
+    stopwatch: Stopwatch, policy: Policy, each_ns: float, above_ns: float
+) -> tuple[list[float], bool]:
+    """Return samples, each near ``each_ns``, and whether they were stopped by ``above_ns``."""
+    suspect = each_ns > above_ns and policy.max_samples > FEW
+    samples = _fresh(stopwatch, FEW) if suspect else []
+    while (more := lacking(samples, policy, each_ns=each_ns)) > 0:
+        if too_slow(samples, above_ns):
+            return samples, True
+        samples += _fresh(stopwatch, more)
+    return samples, False
+
+
+def _timing(samples: Sequence[float], plan: Plan, *, stopped: bool) -> Timing:
+    return Timing(
+        samples_ns=tuple(sample / plan.launches for sample in samples),
+        launches_per_sample=plan.launches,
+        stopped=stopped,
+    )
+
+
+def _fresh(stopwatch: Stopwatch, count: int) -> list[float]:
+    """Return samples of a busy device: the first after a pause is slower, on a GPU by 1 to 5 %."""
+    return _read(stopwatch, count + 1)[1:]
 
 
 def _read(stopwatch: Stopwatch, count: int) -> list[float]:

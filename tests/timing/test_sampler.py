@@ -1,19 +1,28 @@
 from __future__ import annotations
 
+import itertools
 import math
+import random
 
 import pytest
 
-from autotune.records import Failure, Policy, Status
+from autotune.records import Failure, Measurement, Policy, Status
 from autotune.timing import Timing, time_launches
+
+STEADY = (1.0,) * 100_000
 
 
 class SimulatedStopwatch:
-    """A device whose launch takes ``launch_ns``, and whose host takes time to start a batch."""
+    """A device whose launch takes ``launch_ns``, and whose host takes time to start a batch.
 
-    def __init__(self, launch_ns, start_ns=0.0, odd=()):
+    ``pace`` gives what each further sample is slower by, ``pause`` what the first of a row is.
+    """
+
+    def __init__(self, launch_ns, start_ns=0.0, odd=(), pace=STEADY, pause=1.0):
         self.launch_ns = launch_ns
         self.start_ns = start_ns
+        self.pace = iter(pace)
+        self.pause = pause
         self.odd = list(odd)
         self.plans = []
         self.taken = []
@@ -23,9 +32,24 @@ class SimulatedStopwatch:
 
     def sample_ns(self, count):
         one = self.launch_ns * self.plans[-1].launches + self.start_ns
-        batch = [self.odd.pop(0) if self.odd else one for _ in range(count)]
+        batch = [self.odd.pop(0) if self.odd else one * next(self.pace) for _ in range(count)]
+        batch[0] *= self.pause
         self.taken.append(batch)
         return batch
+
+    @property
+    def all_taken(self):
+        return [sample for batch in self.taken for sample in batch]
+
+
+def noisy(scale, seed=0):
+    draw = random.Random(seed)
+    return (draw.gauss(1.0, scale) for _ in itertools.count())
+
+
+def settling(after, slower=1.3):
+    """Samples get faster until the clock has settled after so many of them."""
+    return (max(1.0, slower - (slower - 1) * i / after) for i in itertools.count())
 
 
 POLICY = Policy(warmup_ms=20, min_samples=5, max_samples=25, budget_ms=60, sample_us=1000)
@@ -56,8 +80,7 @@ def test_sampling_keeps_to_its_budget():
 def test_it_warms_up_for_as_long_as_asked(launch_ns):
     stopwatch = SimulatedStopwatch(launch_ns)
     count = len(time_launches(stopwatch, POLICY, sets=1).samples_ns)
-    taken = [sample for batch in stopwatch.taken for sample in batch]
-    assert sum(taken[:-count]) >= POLICY.warmup_ms * 1e6
+    assert sum(stopwatch.all_taken[:-count]) >= POLICY.warmup_ms * 1e6
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, 1e20])
@@ -68,3 +91,127 @@ def test_a_time_that_cannot_be_is_a_bad_measurement(bad, position):
     assert isinstance(failure, Failure)
     assert failure.status is Status.BAD_MEASUREMENT
     assert str(bad) in failure.message
+
+
+def test_the_first_sample_after_a_pause_is_not_kept():
+    for policy in (POLICY, PRECISE):
+        timing = time_launches(
+            SimulatedStopwatch(2e6, pause=1.05, pace=noisy(0.003)), policy, sets=1
+        )
+        assert max(timing.samples_ns) < 2e6 * 1.03
+
+
+PRECISE = POLICY.replace(precision=0.005, max_samples=201, budget_ms=1000.0)
+
+
+def half_width(samples):
+    low, high = Measurement(samples_ns=samples).interval_ns
+    return (high - low) / 2 / Measurement(samples_ns=samples).median_ns
+
+
+@pytest.mark.parametrize("scale", [0.0001, 0.003, 0.01, 0.02])
+def test_sampling_goes_on_until_the_interval_is_narrow_enough_and_not_much_longer(scale):
+    counts = []
+    for seed in range(20):
+        stopwatch = SimulatedStopwatch(1e6, pace=noisy(scale, seed))
+        samples = time_launches(stopwatch, PRECISE, sets=1).samples_ns
+        assert half_width(samples) <= PRECISE.precision
+        counts.append(len(samples))
+    needed = max(6, (1.96 * 1.2533 * scale / PRECISE.precision) ** 2)  # of a bell's median
+    assert sorted(counts)[10] <= 2 * needed
+
+
+def test_an_interval_that_stays_wide_ends_with_the_most_samples_or_the_budget():
+    wild = time_launches(SimulatedStopwatch(1e6, pace=noisy(0.2)), PRECISE, sets=1)
+    assert len(wild.samples_ns) == PRECISE.max_samples
+    brief = PRECISE.replace(budget_ms=20.0)
+    assert (
+        len(time_launches(SimulatedStopwatch(1e6, pace=noisy(0.2)), brief, sets=1).samples_ns) < 23
+    )
+
+
+def test_to_look_often_costs_the_interval_little_of_its_confidence():
+    """It is made for a fixed number of samples: to stop when it looks narrow favours misses."""
+    held = 0
+    for seed in range(1000):
+        stopwatch = SimulatedStopwatch(1e6, pace=noisy(0.01, seed))
+        samples = time_launches(stopwatch, PRECISE, sets=1).samples_ns
+        low, high = Measurement(samples_ns=samples).interval_ns
+        held += low <= 1e6 <= high
+    assert held / 1000 > 0.9
+
+
+@pytest.mark.parametrize("after", [40, 70])
+def test_warming_up_goes_on_until_the_clock_has_settled(after):
+    stopwatch = SimulatedStopwatch(1e6, pace=settling(after))
+    samples = time_launches(stopwatch, PRECISE, sets=1).samples_ns
+    assert max(samples) <= 1e6 * 1.01
+    patient = SimulatedStopwatch(1e6, pace=settling(after))
+    without = time_launches(patient, POLICY, sets=1).samples_ns
+    assert max(without) > 1e6 * 1.01
+
+
+def test_a_clock_that_never_settles_is_not_waited_for_for_ever():
+    stopwatch = SimulatedStopwatch(1e6, pace=(1.0 + i / 50 for i in itertools.count()))
+    count = len(time_launches(stopwatch, PRECISE, sets=1).samples_ns)
+    assert sum(stopwatch.all_taken[:-count]) < 7 * PRECISE.warmup_ms * 1e6
+
+
+def test_noise_is_not_taken_for_a_clock_that_settles():
+    spent = []
+    for seed in range(20):
+        stopwatch = SimulatedStopwatch(1e6, pace=noisy(0.03, seed))
+        time_launches(stopwatch, PRECISE.replace(min_samples=1, max_samples=1), sets=1)
+        spent.append(sum(stopwatch.all_taken))
+    assert sorted(spent)[10] < 1.6 * PRECISE.warmup_ms * 1e6
+
+
+STOPPING = PRECISE.replace(stop_factor=1.5)
+
+
+def timed(launch_ns, best_ns, policy=STOPPING, **device):
+    stopwatch = SimulatedStopwatch(launch_ns, **device)
+    return time_launches(stopwatch, policy, sets=1, best_ns=best_ns), stopwatch
+
+
+@pytest.mark.parametrize("launch_ns", [1.6e6, 2e6, 4e6, 2e9])
+def test_what_is_clearly_slower_than_the_best_costs_little(launch_ns):
+    timing, stopwatch = timed(launch_ns, 1e6, pace=noisy(0.005))
+    assert timing.stopped
+    assert len(timing.samples_ns) <= 3
+    assert min(timing.samples_ns) > 1.5e6
+    assert len(stopwatch.all_taken) <= 3 + POLICY.warmup_ms * 1e6 / launch_ns + 12
+
+
+def test_what_is_far_slower_is_not_even_warmed_up():
+    for launch_ns in (8e3, 3e6):
+        timing, stopwatch = timed(launch_ns, launch_ns / 10)
+        assert timing.stopped
+        assert timing.samples_ns == (launch_ns, launch_ns)
+        assert sum(stopwatch.all_taken) < POLICY.warmup_ms * 1e6
+
+
+@pytest.mark.parametrize("best_ns", [None, math.inf, math.nan, 1e6, 2e6 / 1.5])
+def test_what_is_not_clearly_slower_is_measured_in_full(best_ns):
+    launch_ns = 1e6 if best_ns == 1e6 else 2e6
+    timing, _ = timed(launch_ns, best_ns, pace=noisy(0.0005))
+    plain, _ = timed(launch_ns, None, pace=noisy(0.0005))
+    assert not timing.stopped
+    assert timing == plain
+
+
+def test_a_factor_of_zero_stops_nothing():
+    timing, _ = timed(1e9, 1.0, STOPPING.replace(stop_factor=0.0, min_samples=2))
+    assert not timing.stopped
+
+
+@pytest.mark.parametrize("position", [1, 2, 4, 20, 28, 29, 30])
+def test_one_disturbed_sample_stops_nothing(position):
+    timing, _ = timed(1e6, 1e6, odd=[1e6] * position + [50e6])
+    assert not timing.stopped
+    assert Measurement(samples_ns=timing.samples_ns).median_ns == 1e6
+
+
+def test_a_cold_clock_stops_nothing_that_is_fast_once_it_is_warm():
+    timing, _ = timed(1e6, 1e6, pace=settling(15, slower=2.2))
+    assert not timing.stopped

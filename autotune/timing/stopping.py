@@ -1,0 +1,66 @@
+"""When samples are enough: the median is told well, or it is surely too slow to matter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+
+from autotune.records import Policy
+from autotune.records.interval import SURE_FROM, median_interval
+
+FEW = 3  # so many samples may tell that a candidate is too slow
+
+
+def lacking(samples: Sequence[float], policy: Policy, *, each_ns: float) -> int:
+    """Return how many samples to take next; 0 once there are enough.
+
+    Args:
+        samples: The samples so far, in ns.
+        policy: Fewest and most samples, budget and precision.
+        each_ns: About how long a sample takes.
+    """
+    count = len(samples)
+    affordable = int((policy.budget_ms * 1e6 - sum(samples)) / each_ns)
+    allowed = min(affordable, policy.max_samples - count)
+    wanted = _imprecise(samples, policy.precision) if policy.precision else allowed
+    return max(policy.min_samples - count, min(allowed, wanted), 0)
+
+
+def stop_above_ns(policy: Policy, best_ns: float | None) -> float:
+    """Return the time from which on a candidate is given up; infinite for never.
+
+    Args:
+        policy: Says how many times the best that is.
+        best_ns: Median of the best so far, in ns, or None.
+    """
+    if not policy.stop_factor or best_ns is None or math.isnan(best_ns):
+        return math.inf
+    return policy.stop_factor * best_ns
+
+
+def too_slow(samples: Sequence[float], above_ns: float) -> bool:
+    """Return True if the interval of the median of a few samples lies above ``above_ns``."""
+    return len(samples) >= FEW and median_interval(samples)[0] > above_ns
+
+
+def cut_short(samples: Sequence[float], above_ns: float) -> Sequence[float] | None:
+    """Return the samples until it showed that they are too slow, or None if it never did.
+
+    One that shows it with its last sample is measured like any other.
+    """
+    heads = (samples[:count] for count in range(FEW, len(samples)))
+    return next((head for head in heads if too_slow(head, above_ns)), None)
+
+
+def _imprecise(samples: Sequence[float], precision: float) -> int:
+    """Return how many more samples the interval seems to lack; it shrinks by their square root.
+
+    At most as many as there are, for few samples tell their own spread badly.
+    """
+    count = len(samples)
+    if count < SURE_FROM:
+        return SURE_FROM - count
+    low, high = median_interval(samples)
+    excess = (high - low) / 2 / median(samples) / precision
+    return 0 if excess <= 1 else math.ceil(count * min(excess**2 - 1, 1.0))
