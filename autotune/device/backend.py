@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from autotune.device.peaks import Peaks
 from autotune.records import Binary, DeviceIdentity, Failure, Launch, Routine
 from autotune.timing import Stopwatch
 from autotune.verify import Arrays
@@ -44,10 +45,12 @@ class Backend(Protocol):
     Attributes:
         xp: The array module: numpy or cupy.
         identity: Which device it is.
+        peaks: What it cannot exceed.
     """
 
     xp: Any
     identity: DeviceIdentity
+    peaks: Peaks
 
     def program(self, binary: Binary, launch: Launch) -> Program:
         """Load a binary that is launched as ``launch`` says."""

@@ -7,9 +7,11 @@ from typing import Any
 
 from autotune.device.backend import Backend, Verdict
 from autotune.device.messages import Identify, Job, Measure, Refused, Reply
+from autotune.device.peaks import impossible
 from autotune.device.scratch import Scratched
 from autotune.errors import AutotuneError
 from autotune.records import (
+    Cost,
     DeviceIdentity,
     Failure,
     Kernel,
@@ -20,10 +22,11 @@ from autotune.records import (
     Outcome,
     Problem,
     Status,
+    ask,
     described,
     load_kernel,
 )
-from autotune.timing import Timing, set_count, time_launches
+from autotune.timing import Timing, is_cold, set_count, stop_above_ns, time_launches
 from autotune.verify import Arrays, Verifier, stored_dtype
 
 Answer = DeviceIdentity | Refused | Reply | None
@@ -48,21 +51,25 @@ class _Setup:
         self.kernel: Kernel = load_kernel(job.kernel_ref)
         self.problem: Problem = self.kernel.problem_type(**job.problem)
         self.verifier = Verifier(self.kernel, self.problem, job.policy, backend.xp)
+        self.cost = ask(self.kernel, "cost", self.problem, gives=Cost)
         self._backend = backend
+        self._operands = self.kernel.operands(self.problem)
+        self._set_bytes = sum(operand.size_bytes for operand in self._operands)
+        self._l2_bytes = backend.identity.target.l2_bytes
         self._sets: list[Arrays] = []
 
     @property
     def sets(self) -> Sequence[Arrays]:
         """Copies of the operands to rotate over, so that none is left in the cache."""
         if not self._sets:
-            operands = self.kernel.operands(self.problem)
-            count = set_count(
-                sum(operand.size_bytes for operand in operands),
-                self._backend.identity.target.l2_bytes,
-                self.job.policy.cache,
-            )
-            self._sets = [self._copy(operands) for _ in range(count)]
+            count = set_count(self._set_bytes, self._l2_bytes, self.job.policy.cache)
+            self._sets = [self._copy(self._operands) for _ in range(count)]
         return self._sets
+
+    @property
+    def cold(self) -> bool:
+        """True if what a launch reads and writes is never in the cache."""
+        return is_cold(self._set_bytes, len(self.sets), self._l2_bytes)
 
     def discard_sets(self) -> None:
         """Copy the operands anew for the next candidate: this one may have written to them."""
@@ -130,17 +137,30 @@ class _Bench:
         failure = setup.verifier.check(program.run) or program.overrun()
         if failure is not None:
             return Outcome.of(failure)
-        timing = self._time(setup, program)
+        timing = self._time(setup, program, request.best_ns)
         if isinstance(timing, Failure):
             return Outcome.of(timing)
+        measurement = self._measurement(timing)
+        if timing.stopped:
+            above_ns = stop_above_ns(setup.job.policy, request.best_ns)
+            return Outcome.stopped(measurement, above_ns)
+        return self._judged(setup, measurement)
+
+    def _measurement(self, timing: Timing) -> Measurement:
         now = self._backend.telemetry()
-        measurement = Measurement(
+        return Measurement(
             samples_ns=timing.samples_ns,
             launches_per_sample=timing.launches_per_sample,
             sm_clock_mhz=now.sm_clock_mhz,
             power_w=now.power_w,
             temperature_c=now.temperature_c,
         )
+
+    def _judged(self, setup: _Setup, measurement: Measurement) -> Outcome:
+        peaks = self._backend.peaks
+        why = impossible(measurement.median_ns, setup.cost, peaks, cold=setup.cold)
+        if why is not None:
+            return Outcome(status=Status.BAD_MEASUREMENT, message=why)
         return Outcome(status=Status.OK, measurement=measurement)
 
     def _program(self, setup: _Setup, request: Measure, launch: Launch) -> Scratched:
@@ -150,11 +170,12 @@ class _Bench:
         routine = kernel.routine(setup.problem, request.config, setup.job.target)
         return Scratched(backend.call(routine), launch, backend.xp)
 
-    def _time(self, setup: _Setup, program: Scratched) -> Timing | Failure:
+    def _time(self, setup: _Setup, program: Scratched, best_ns: float | None) -> Timing | Failure:
         first = setup.sets[0]
         setup.verifier.poison(first)
         stopwatch = program.stopwatch(setup.sets)
-        timing = time_launches(stopwatch, setup.job.policy, sets=len(setup.sets))
+        count = len(setup.sets)
+        timing = time_launches(stopwatch, setup.job.policy, sets=count, best_ns=best_ns)
         if isinstance(timing, Failure):
             return timing
         failure = setup.verifier.confirm(program.run, first) or program.overrun()

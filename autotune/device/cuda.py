@@ -12,6 +12,7 @@ from autotune.device.backend import Program, Telemetry, Verdict
 from autotune.device.gpus import require_cupy, target_of
 from autotune.device.loaded import LoadedKernel
 from autotune.device.nvml import Nvml
+from autotune.device.peaks import peaks_of
 from autotune.errors import DeviceUnavailable
 from autotune.records import Binary, DeviceIdentity, Failure, Launch, Routine, Status
 from autotune.timing import Plan, Stopwatch
@@ -47,6 +48,7 @@ class CudaBackend:
         self._stream.use()
         self._nvml = Nvml(cupy.cuda.Device(index).pci_bus_id)
         self.identity = _identity(cupy, index, self._nvml)
+        self.peaks = peaks_of(self.identity.target, cupy.cuda.Device(index).attributes)
 
     def program(self, binary: Binary, launch: Launch) -> Program:
         """Load the cubin and let its kernel have the shared memory that it asks for."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autotune.device.backend import Program, Telemetry, Verdict
+from autotune.device.peaks import Peaks
 from autotune.device.scalars import c_value
 from autotune.errors import InvalidInput
 from autotune.records import (
@@ -45,6 +46,7 @@ class HostBackend:
 
     def __init__(self) -> None:
         self.identity = host_identity()
+        self.peaks = Peaks()  # a processor's are not to be asked for
 
     def program(self, binary: Binary, launch: Launch) -> Program:
         """Load the library and find its entries.

@@ -52,8 +52,10 @@ class Lane:
             raise DeviceUnavailable(answer.message, answer.hint)
         raise DeviceUnavailable(f"the device's process did not start: {_last_line(answer)}")
 
-    def measure(self, job: Job, *, config: Config, binary: Binary) -> Outcome:
-        """Verify and time one candidate.
+    def measure(
+        self, job: Job, *, config: Config, binary: Binary, best_ns: float | None = None
+    ) -> Outcome:
+        """Verify and time one candidate; give it up if it is much slower than ``best_ns``.
 
         A lane that dies is given one more chance with the same candidate, in a fresh process,
         unless it was fresh: an earlier candidate may have spoilt it, or another hand killed it.
@@ -62,7 +64,7 @@ class Lane:
             InvalidInput: The kernel's inputs or reference cannot be made, or are not finite.
             DeviceUnavailable: The lane cannot get ready, whatever the candidate.
         """
-        request = Measure(config=config, binary=binary)
+        request = Measure(config=config, binary=binary, best_ns=best_ns)
         was_used = self._served_pid is not None and self._served_pid == self._worker.pid
         answer = self._attempt(job, request)
         if isinstance(answer, Died) and (was_used or answer.why == KILLED):

@@ -136,7 +136,14 @@ class LiveDevice:
             )
         return self._pool
 
-    def measure(self, candidate: Candidate, binary: Binary, policy: Policy) -> Outcome:
+    def measure(
+        self,
+        candidate: Candidate,
+        binary: Binary,
+        policy: Policy,
+        *,
+        best_ns: float | None = None,
+    ) -> Outcome:
         """Verify and time ``candidate`` in the lane; wait while another study uses the device."""
         resources = binary.resources
         try:
@@ -153,7 +160,7 @@ class LiveDevice:
             target=candidate.target,
             policy=policy,
         )
-        return self._lane.measure(job, config=candidate.config, binary=binary)
+        return self._lane.measure(job, config=candidate.config, binary=binary, best_ns=best_ns)
 
     def close(self) -> None:
         """End the compilers and the lane, and let the next study in."""

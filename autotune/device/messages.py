@@ -34,10 +34,17 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """Ask to verify and time one candidate of the job. Answered by ``Reply``."""
+    """Ask to verify and time one candidate of the job. Answered by ``Reply``.
+
+    Attributes:
+        config: The point of the space.
+        binary: What was compiled of it.
+        best_ns: Median of the best so far, in ns, or None: one much slower is given up.
+    """
 
     config: Config
     binary: Binary
+    best_ns: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

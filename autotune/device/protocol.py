@@ -83,8 +83,20 @@ class Device(Protocol):
     def build(self, candidate: Candidate) -> Future[Binary | Failure]:
         """Start to compile ``candidate``, or find its binary."""
 
-    def measure(self, candidate: Candidate, binary: Binary, policy: Policy) -> Outcome:
-        """Verify and time ``candidate``."""
+    def measure(
+        self,
+        candidate: Candidate,
+        binary: Binary,
+        policy: Policy,
+        *,
+        best_ns: float | None = None,
+    ) -> Outcome:
+        """Verify and time ``candidate``.
+
+        One that is right but surely slower than ``policy.stop_factor`` times ``best_ns``, the
+        median of the best so far in ns, ends as ``stopped_early`` with a few samples. None, or
+        an infinite time, gives none up.
+        """
 
     def close(self) -> None:
         """End every process that it started."""

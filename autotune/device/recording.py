@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 from collections import Counter
 from collections.abc import Hashable
@@ -25,6 +26,7 @@ from autotune.records import (
     device_language,
 )
 from autotune.store import Context, Store, StoredContext
+from autotune.timing import cut_short, stop_above_ns
 
 _LOG = logging.getLogger(__name__)
 _Key = TypeVar("_Key", bound=Hashable)
@@ -122,11 +124,30 @@ class RecordingDevice:
         answer.set_result(_built(self._trial(candidate), candidate))
         return answer
 
-    def measure(self, candidate: Candidate, binary: Binary, policy: Policy) -> Outcome:
-        """Return what became of it then."""
-        del binary, policy
+    def measure(
+        self,
+        candidate: Candidate,
+        binary: Binary,
+        policy: Policy,
+        *,
+        best_ns: float | None = None,
+    ) -> Outcome:
+        """Return what became of it then, or of its first samples if they say enough.
+
+        Of ``policy``, which is the one asked for, ``stop_factor`` counts: how samples were taken
+        is settled, but how many of them to look at is not.
+        """
+        del binary
         trial = self._trial(candidate)
-        return Outcome(status=trial.status, message=trial.message, measurement=trial.measurement)
+        outcome = Outcome(status=trial.status, message=trial.message, measurement=trial.measurement)
+        above_ns = stop_above_ns(policy, best_ns)
+        if trial.status is not Status.OK or trial.measurement is None:
+            return outcome
+        head = cut_short(trial.measurement.samples_ns, above_ns)
+        if head is None:
+            return outcome
+        seen = dataclasses.replace(trial.measurement, samples_ns=head)
+        return Outcome.stopped(seen, above_ns)
 
     def close(self) -> None:
         """Close the database."""

@@ -109,7 +109,7 @@ class _ProblemSearch:
             if not pending:
                 return ran, Reason.EXHAUSTED if ran else Reason.FINISHED_BEFORE
             trial = self._finish(pending.popleft())
-            searcher.tell(trial.config, trial.status, trial.median_ns)
+            searcher.tell(trial.config, trial.status, trial.known_ns)
             ran += 1
             observer.trial(self._problem, trial, self._best)
             self._refuse_a_broken_machine()
@@ -137,7 +137,8 @@ class _ProblemSearch:
     def _finish(self, pending: _Pending) -> Trial:
         built = pending.build.result()
         began = time.perf_counter_ns()
-        outcome = self._question.measure(pending.candidate, built)
+        best_ns = self._best.median_ns if self._best else None
+        outcome = self._question.measure(pending.candidate, built, best_ns)
         trial = self._question.trial(
             self._next_number,
             config=pending.candidate.config,
@@ -187,7 +188,7 @@ class _ProblemSearch:
             estimates=self._question.estimates(self._valid),
         )
         for trial in self._trials:
-            searcher.tell(trial.config, trial.status, trial.median_ns)
+            searcher.tell(trial.config, trial.status, trial.known_ns)
         return searcher
 
     def _report(self, ran: int, reason: Reason) -> ProblemReport:

@@ -23,6 +23,8 @@ from autotune.space import Space
 from autotune.store import Context
 from autotune.study.spec import StudySpec
 
+_VERIFIED_FIRST = (Status.OK, Status.STOPPED_EARLY)
+
 
 class Question:
     """One problem of a study, asked of one device: checked, and nothing recorded yet.
@@ -82,11 +84,17 @@ class Question:
             kernel=self.spec.kernel,
         )
 
-    def measure(self, candidate: Candidate, built: Binary | Failure) -> Outcome:
-        """Verify and time ``candidate``, unless it could not be built."""
+    def measure(
+        self, candidate: Candidate, built: Binary | Failure, best_ns: float | None = None
+    ) -> Outcome:
+        """Verify and time ``candidate``, unless it could not be built.
+
+        It is given up if it is much slower than ``best_ns``, as the study asks: also on a
+        recording, whose policy is its own.
+        """
         if isinstance(built, Failure):
             return Outcome.of(built)
-        return self.device.measure(candidate, built, self.policy)
+        return self.device.measure(candidate, built, self.spec.policy, best_ns=best_ns)
 
     def trial(
         self,
@@ -110,7 +118,7 @@ class Question:
             binary_key=binary.key if binary else "",
             compile_ns=binary.compile_ns if binary and not binary.cached else 0,
             device_ns=device_ns,
-            verified=self.policy.verify and outcome.status is Status.OK,
+            verified=self.policy.verify and outcome.status in _VERIFIED_FIRST,
         )
 
     def _make_context(self) -> Context:

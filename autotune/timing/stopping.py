@@ -44,7 +44,7 @@ def too_slow(samples: Sequence[float], above_ns: float) -> bool:
     return len(samples) >= FEW and median_interval(samples)[0] > above_ns
 
 
-def cut_short(samples: Sequence[float], above_ns: float) -> Sequence[float] | None:
+def cut_short(samples: tuple[float, ...], above_ns: float) -> tuple[float, ...] | None:
     """Return the samples until it showed that they are too slow, or None if it never did.
 
     One that shows it with its last sample is measured like any other.

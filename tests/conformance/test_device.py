@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from autotune.store import Context, Store
 ROOM = Path(__file__).parent.parent / "device"
 sys.path.insert(0, str(ROOM))
 from driving import BRISK, COPIED, FAULTY, SCALE, candidate, outcome  # noqa: E402 - found by the line above
+
+SAMPLED = BRISK.replace(min_samples=5)
+STOPPING = SAMPLED.replace(stop_factor=1.5)
 
 
 class Subject:
@@ -83,7 +87,7 @@ def recorded(path):
         problem=subject.right.problem,
         device=device.identity,
         toolchain=device.toolchain_of(subject.kernel),
-        policy=BRISK,
+        policy=SAMPLED,
     )
     made = (subject.right, subject.other, subject.wrong, subject.faulty)
     with Store.open(str(path)) as store:
@@ -95,7 +99,7 @@ def recorded(path):
 
 
 def trial(device, number, each):
-    built, result = device.build(each).result(60), outcome(device, each)
+    built, result = device.build(each).result(60), outcome(device, each, SAMPLED)
     return Trial(
         number=number,
         problem_key=each.problem.key,
@@ -196,6 +200,31 @@ def test_a_candidates_fault_is_a_value_and_harms_no_other(subject):
         assert result.message
         assert result.measurement is None
         assert outcome(subject.device, subject.other).status is Status.OK
+
+
+def test_what_is_clearly_slower_than_the_best_is_given_up_after_a_few_samples(subject):
+    result = outcome(subject.device, subject.right, STOPPING, best_ns=0.001)
+    assert result.status is Status.STOPPED_EARLY
+    assert "µs or more" in result.message
+    assert 2 <= len(result.measurement.samples_ns) <= 3
+    assert result.measurement.interval_ns[0] > 0.0015
+
+
+@pytest.mark.parametrize("best_ns", [None, math.inf, 1e15])
+def test_what_may_be_the_best_is_measured_in_full(subject, best_ns):
+    result = outcome(subject.device, subject.right, STOPPING, best_ns=best_ns)
+    assert result.status is Status.OK
+    assert len(result.measurement.samples_ns) >= 5
+
+
+def test_a_policy_that_gives_nothing_up_measures_what_is_slow(subject):
+    assert outcome(subject.device, subject.right, SAMPLED, best_ns=0.001).status is Status.OK
+
+
+def test_what_is_wrong_is_wrong_however_slow(subject):
+    assert (
+        outcome(subject.device, subject.wrong, STOPPING, best_ns=0.001).status is Status.INCORRECT
+    )
 
 
 def test_closing_twice_is_closing_once(subject):

@@ -26,8 +26,8 @@ def candidate(device, *, ref=FAULTY, problem=None, **values):
     )
 
 
-def outcome(device, made, policy=BRISK):
+def outcome(device, made, policy=BRISK, best_ns=None):
     built = device.build(made).result(60)
     if isinstance(built, Failure):
         return Outcome.of(built)
-    return device.measure(made, built, policy)
+    return device.measure(made, built, policy, best_ns=best_ns)

@@ -4,12 +4,20 @@ import dataclasses
 import logging
 
 import pytest
-from driving import BRISK, candidate
+from driving import BRISK, candidate, outcome
 from recorded import CONTEXT, H200, KERNEL, PROBLEM, TRIALS, record
 
 from autotune.device import open_device
 from autotune.errors import InvalidInput, NoValidConfig
-from autotune.records import Binary, Failure, Limits, Toolchain, load_kernel
+from autotune.records import (
+    Binary,
+    Failure,
+    Limits,
+    Measurement,
+    Status,
+    Toolchain,
+    load_kernel,
+)
 
 
 @pytest.fixture
@@ -39,9 +47,9 @@ def test_it_answers_what_was_recorded(device, each):
         return
     assert isinstance(built, Binary)
     assert (built.resources, built.key) == (each.resources, each.binary_key)
-    outcome = device.measure(made, built, BRISK)
-    assert (outcome.status, outcome.message) == (each.status, each.message)
-    assert outcome.measurement == each.measurement
+    answer = device.measure(made, built, BRISK)
+    assert (answer.status, answer.message) == (each.status, each.message)
+    assert answer.measurement == each.measurement
 
 
 def test_its_policy_is_the_recorded_one_and_a_mismatch_is_logged(device, caplog):
@@ -121,3 +129,37 @@ def test_replaying_writes_nothing(tmp_path):
     device.measure(made, device.build(made).result(0), BRISK)
     device.close()
     assert path.read_bytes() == before
+
+
+MANY = (21.0, 20.5, 22.0, 21.0, 20.0, 21.0, 23.0)
+STOPPING = BRISK.replace(stop_factor=2.0)
+
+
+@pytest.fixture
+def sampled(tmp_path):
+    measured = dataclasses.replace(TRIALS[0].measurement, samples_ns=MANY)
+    slow = dataclasses.replace(TRIALS[0], measurement=measured)
+    opened = record(tmp_path / "r.sqlite", (CONTEXT, (slow, *TRIALS[1:])))
+    yield opened
+    opened.close()
+
+
+def test_it_stops_at_the_sample_that_would_have_been_enough(sampled):
+    made = candidate(sampled, fault="none", twin=0)
+    result = outcome(sampled, made, STOPPING, best_ns=10.0)
+    assert result.status is Status.STOPPED_EARLY
+    assert result.measurement == Measurement(
+        samples_ns=MANY[:3], launches_per_sample=7, sm_clock_mhz=1980
+    )
+
+
+@pytest.mark.parametrize(("factor", "best_ns"), [(2.0, None), (2.0, 10.25), (0.0, 1.0)])
+def test_it_answers_in_full_where_nothing_is_to_be_given_up(sampled, factor, best_ns):
+    made = candidate(sampled, fault="none", twin=0)
+    result = outcome(sampled, made, BRISK.replace(stop_factor=factor), best_ns=best_ns)
+    assert (result.status, result.measurement.samples_ns) == (Status.OK, MANY)
+
+
+def test_a_recorded_failure_stays_what_it_was_however_fast_the_best(sampled):
+    made = candidate(sampled, fault="nan", twin=0)
+    assert outcome(sampled, made, STOPPING, best_ns=1e-3).status is Status.INCORRECT

@@ -30,10 +30,10 @@ class Heard:
     def __getattr__(self, name):
         return getattr(self._device, name)
 
-    def measure(self, candidate, binary, policy):
+    def measure(self, candidate, binary, policy, **asked):
         if len(self.measured) == self._stop_after:
             raise KeyboardInterrupt
-        outcome = self._device.measure(candidate, binary, policy)
+        outcome = self._device.measure(candidate, binary, policy, **asked)
         self.measured.append((candidate.config, outcome))
         return outcome
 
