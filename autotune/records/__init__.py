@@ -6,7 +6,7 @@ from autotune.records.asking import ask, described
 from autotune.records.config import Config, Value
 from autotune.records.device import DeviceIdentity, Target, Toolchain
 from autotune.records.drift import Reading
-from autotune.records.final import Finalist, leaders
+from autotune.records.final import Finalist, front, leaders, tie_order
 from autotune.records.identity import canonical_json, digest, digest_bytes
 from autotune.records.kernel import (
     Candidate,
@@ -69,9 +69,11 @@ __all__ = [
     "device_language",
     "digest",
     "digest_bytes",
+    "front",
     "headline",
     "installed_kernels",
     "leaders",
     "load_kernel",
     "one_line",
+    "tie_order",
 ]

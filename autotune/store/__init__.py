@@ -13,13 +13,14 @@ from autotune.store.migrate import (
     head,
     upgrade,
 )
-from autotune.store.rows import Filter, StoredContext, StudySummary, TrialRow
+from autotune.store.rows import Filter, Final, StoredContext, StudySummary, TrialRow
 from autotune.store.store import Store
 from autotune.store.url import default_url
 
 __all__ = [
     "Context",
     "Filter",
+    "Final",
     "Store",
     "StoredContext",
     "StoredProblem",

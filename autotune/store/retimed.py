@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, Select, func, insert, select
 
 from autotune.records import Config, Finalist, Measurement, Reading
 from autotune.store import models
@@ -50,16 +50,16 @@ def insert_reading(connection: Connection, place: Place, reading: Reading) -> No
 
 def finals(connection: Connection) -> dict[int, Final]:
     """Return the newest final of each context, by the context's id."""
-    statement = (
-        select(models.Finalist.__table__, models.Config.fields.label("config"))
-        .join(models.Config, models.Config.id == models.Finalist.config_id)
-        .order_by(models.Finalist.id)
-    )
-    rows: dict[int, dict[tuple[int, int], list[Any]]] = {}
-    for row in connection.execute(statement):
-        of_context = rows.setdefault(row.context_id, {})
-        of_context.setdefault((row.study_id, row.final), []).append(row)
-    return {context_id: _final([*some.values()][-1]) for context_id, some in rows.items()}
+    by_context: dict[int, list[Any]] = {}
+    for row in connection.execute(_select_finalists()):
+        by_context.setdefault(row.context_id, []).append(row)
+    return {context_id: _newest(rows) for context_id, rows in by_context.items()}
+
+
+def final(connection: Connection, place: Place) -> Final | None:
+    """Return the newest final of one study in one context, or None."""
+    rows = connection.execute(_select_finalists().filter_by(**place)).all()
+    return _newest(rows) if rows else None
 
 
 def readings(connection: Connection, place: Place) -> list[Reading]:
@@ -81,12 +81,23 @@ def readings(connection: Connection, place: Place) -> list[Reading]:
     ]
 
 
-def _final(rows: Sequence[Any]) -> Final:
+def _select_finalists() -> Select[Any]:
+    return (
+        select(models.Finalist.__table__, models.Config.fields.label("config"))
+        .join(models.Config, models.Config.id == models.Finalist.config_id)
+        .order_by(models.Finalist.id)
+    )
+
+
+def _newest(rows: Sequence[Any]) -> Final:
+    """Return the final that the last of ``rows`` is of."""
+    last = rows[-1]
+    of_last = [row for row in rows if (row.study_id, row.final) == (last.study_id, last.final)]
     finalists = tuple(
         Finalist(config=Config(row.config), rounds_ns=tuple(map(float, row.rounds_ns)))
-        for row in rows
+        for row in of_last
     )
-    return Final(finalists=finalists, finished_at=datetime.fromisoformat(rows[0].finished_at))
+    return Final(finalists=finalists, finished_at=datetime.fromisoformat(last.finished_at))
 
 
 def _measured(row: Any) -> Measurement:

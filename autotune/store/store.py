@@ -152,20 +152,17 @@ class Store:
 
     # Reading
 
+    def final(self, study_id: int, context: Context) -> Final | None:
+        """Return the newest final of one study in exactly this context, or None."""
+        return self._read_place(study_id, context, retimed.final, None)
+
     def finals(self) -> dict[int, Final]:
         """Return the newest final of each context, by the context's id."""
         return self._read(retimed.finals)
 
     def readings(self, study_id: int, context: Context) -> list[Reading]:
         """Return the readings of one study in exactly this context, oldest first."""
-
-        def read(connection: Connection) -> list[Reading]:
-            found = find_context(connection, context)
-            if found is None:
-                return []
-            return retimed.readings(connection, {"study_id": study_id, "context_id": found})
-
-        return self._read(read)
+        return self._read_place(study_id, context, retimed.readings, [])
 
     def trials(self, study_id: int, context: Context) -> list[Trial]:
         """Return the trials of one study in exactly this context, by number."""
@@ -267,6 +264,21 @@ class Store:
                 f"{self.url}: damaged: a column cannot be read: {described(error)}",
                 hint="restore a copy, or name another file",
             ) from error
+
+    def _read_place(
+        self,
+        study_id: int,
+        context: Context,
+        query: Callable[[Connection, retimed.Place], _Answer],
+        nothing: _Answer,
+    ) -> _Answer:
+        def read(connection: Connection) -> _Answer:
+            found = find_context(connection, context)
+            if found is None:
+                return nothing
+            return query(connection, {"study_id": study_id, "context_id": found})
+
+        return self._read(read)
 
     def _place(self, connection: Connection, study_id: int, context: Context) -> retimed.Place:
         return {"study_id": study_id, "context_id": context_id(connection, context)}

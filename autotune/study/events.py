@@ -32,7 +32,8 @@ class ProblemReport:
         ran: Trials of this run.
         total: Trials in the database, this run's included.
         valid: Size of the valid space.
-        best: The fastest verified trial, or None if none is right.
+        best: The fastest verified trial, by the final if there was one; None if none is right.
+        tied: How many others the final could not tell from it.
         default: The trial of the kernel's default config, or None if it was not tried.
         statuses: How many trials ended in each status.
     """
@@ -43,6 +44,7 @@ class ProblemReport:
     total: int
     valid: int
     best: Trial | None
+    tied: int = 0
     default: Trial | None
     statuses: Mapping[Status, int]
 

@@ -21,7 +21,7 @@ from autotune.records import (
     load_kernel,
 )
 from autotune.search import SAMPLERS
-from autotune.study.spec import StudySpec
+from autotune.study.spec import DriftSpec, FinalSpec, StudySpec
 
 MOST_S = 366 * 86_400.0  # a limit above this is a slip, and no clock takes it
 MOST_COUNT = 1_000_000
@@ -110,6 +110,16 @@ class _Limits(_Section):
     run_s: float = Field(default=30.0, gt=0, le=MOST_S)
 
 
+class _Final(_Section):
+    candidates: int = Field(default=5, ge=0, le=100)
+    rounds: int = Field(default=5, ge=1, le=1000)
+
+
+class _Drift(_Section):
+    every: int = Field(default=25, ge=0, le=MOST_COUNT)
+    limit: float = Field(default=0.03, gt=0, le=1)
+
+
 class _Problems(BaseModel):
     """Shapes fill the kernel's scaled fields; every other key is a field of each problem."""
 
@@ -127,6 +137,8 @@ class _Study(_Section):
     search: _Search = _Search()
     policy: _Policy = _Policy()
     limits: _Limits = _Limits()
+    final: _Final = _Final()
+    drift: _Drift = _Drift()
     space: dict[str, list[int | str]] = {}
     problems: _Problems | None = None
     problem: list[dict[str, int | str]] = []
@@ -156,6 +168,8 @@ def load_study(path: Path) -> StudySpec:
             prior=study.search.prior == "on",
             policy=_policy(study.policy),
             limits=Limits(**study.limits.model_dump()),
+            final=FinalSpec(**study.final.model_dump()),
+            drift=DriftSpec(**study.drift.model_dump()),
             space=study.space,
             export=None if study.export is None else Path(study.export.table),
         )
@@ -209,6 +223,8 @@ def _siblings(location: tuple[int | str, ...]) -> list[str]:
         "search": _Search,
         "policy": _Policy,
         "limits": _Limits,
+        "final": _Final,
+        "drift": _Drift,
         "export": _Export,
     }
     for part in location[:-1]:

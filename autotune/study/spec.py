@@ -12,6 +12,32 @@ from autotune.records import Kernel, Limits, Policy, Problem, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FinalSpec:
+    """How the best of a search meet again at its end.
+
+    Attributes:
+        candidates: How many at most; fewer than two hold none.
+        rounds: How often each is measured, all in turns.
+    """
+
+    candidates: int = 5
+    rounds: int = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftSpec:
+    """How a search watches its device.
+
+    Attributes:
+        every: Trials between two readings of the yardstick; 0 takes none.
+        limit: A reading is an excursion if it differs from the median one by a larger share.
+    """
+
+    every: int = 25
+    limit: float = 0.03
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StudySpec:
     """Everything that a study file says.
 
@@ -27,6 +53,8 @@ class StudySpec:
         prior: True if the search begins with what the kernel predicts to be fast.
         policy: How candidates are measured.
         limits: When a candidate is given up.
+        final: How the best meet again at the end.
+        drift: How the device is watched.
         space: Parameters cut down to these values.
         export: Where to write the table when the study ends, or None.
     """
@@ -42,6 +70,8 @@ class StudySpec:
     prior: bool = True
     policy: Policy = field(default_factory=Policy)
     limits: Limits = field(default_factory=Limits)
+    final: FinalSpec = field(default_factory=FinalSpec)
+    drift: DriftSpec = field(default_factory=DriftSpec)
     space: Mapping[str, list[Value]] = field(default_factory=dict)
     export: Path | None = None
 
@@ -59,5 +89,7 @@ class StudySpec:
             },
             "policy": dataclasses.asdict(self.policy),
             "limits": dataclasses.asdict(self.limits),
+            "final": dataclasses.asdict(self.final),
+            "drift": dataclasses.asdict(self.drift),
             "space": dict(self.space),
         }

@@ -1,8 +1,22 @@
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
+from autotune.device import open_device
+from autotune.records import Limits
 from autotune.store import Store
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(scope="module")
+def host():
+    device = open_device("host", limits=Limits(compile_s=30.0, run_s=1.0))
+    yield device
+    device.close()
 
 
 @pytest.fixture

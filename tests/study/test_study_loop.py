@@ -2,66 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
-from pathlib import Path
-
 import pytest
+from hosted import GOOD, ONE_OF_EACH, Counting, spec
 
 from autotune.device import open_device
 from autotune.errors import InvalidInput, ToolchainBroken
 from autotune.records import QUICK, Limits, Status, load_kernel
 from autotune.store import Store
-from autotune.study import Reason, Silent, StudySpec, run_study
-
-FAULTY = f"{Path(__file__).parents[1] / 'kernels' / 'faulty_matmul.py'}:FaultyMatmul"
-TWINS = {"twin": [0, 1, 2]}
-GOOD = {"fault": ["none"], **TWINS}
-ONE_OF_EACH = {"twin": [0]}
-
-
-class Counting(Silent):
-    """Counts what reaches the database, and stops the study as a Ctrl-C would."""
-
-    def __init__(self, stop_after=None):
-        self.seen = []
-        self.stop_after = stop_after
-
-    def trial(self, problem, trial, best):
-        self.seen.append(trial)
-        if len(self.seen) == self.stop_after:
-            raise KeyboardInterrupt
-
-
-@pytest.fixture(scope="module")
-def device():
-    device = open_device("host", limits=Limits(compile_s=30.0, run_s=1.0))
-    yield device
-    device.close()
-
-
-def spec(**changes):
-    kernel = load_kernel(FAULTY)
-    problem = kernel.problem_type.parse({"m": 8, "n": 8, "k": 8})
-    base = StudySpec(
-        name="study",
-        kernel_ref=FAULTY,
-        kernel=kernel,
-        problems=(problem,),
-        sampler="random",
-        trials=3,
-        policy=QUICK,
-        space=TWINS,
-    )
-    return dataclasses.replace(base, **changes)
+from autotune.study import Reason, run_study
 
 
 def rows(store):
     return store.rows()
 
 
-def test_each_failure_costs_one_row_and_only_a_right_config_wins(device, store):
+def test_each_failure_costs_one_row_and_only_a_right_config_wins(host, store):
     each = spec(trials=100, space=ONE_OF_EACH)
-    report = run_study(each, device=device, store=store).problems[0]
+    report = run_study(each, device=host, store=store).problems[0]
     assert report.reason is Reason.EXHAUSTED
     assert report.total == report.ran == len(rows(store)) == 12
     assert report.best is not None
@@ -77,91 +34,91 @@ def test_each_failure_costs_one_row_and_only_a_right_config_wins(device, store):
     assert dict(report.statuses) == expected
 
 
-def test_the_default_is_measured_first(device, store):
-    report = run_study(spec(trials=2), device=device, store=store).problems[0]
+def test_the_default_is_measured_first(host, store):
+    report = run_study(spec(trials=2), device=host, store=store).problems[0]
     assert report.default is not None
     assert report.default.number == 0
 
 
-def test_trials_are_a_total_and_a_finished_study_does_nothing(device, store):
+def test_trials_are_a_total_and_a_finished_study_does_nothing(host, store):
     with pytest.raises(KeyboardInterrupt):
-        run_study(spec(space=GOOD), device=device, store=store, observer=Counting(stop_after=1))
+        run_study(spec(space=GOOD), device=host, store=store, observer=Counting(stop_after=1))
     assert len(rows(store)) == 1
 
     resumed = Counting()
-    run_study(spec(space=GOOD), device=device, store=store, observer=resumed)
+    run_study(spec(space=GOOD), device=host, store=store, observer=resumed)
     assert len(resumed.seen) == 2
     assert sorted(trial.number for trial in (row.trial for row in rows(store))) == [0, 1, 2]
 
-    again = run_study(spec(space=GOOD), device=device, store=store).problems[0]
+    again = run_study(spec(space=GOOD), device=host, store=store).problems[0]
     assert (again.ran, again.reason) == (0, Reason.FINISHED_BEFORE)
     assert again.best is not None
 
 
-def test_a_space_that_shrinks_and_grows_keeps_what_was_measured(device, store):
+def test_a_space_that_shrinks_and_grows_keeps_what_was_measured(host, store):
     twins = {"fault": ["none"], "twin": [0, 1]}
-    run_study(spec(space=twins), device=device, store=store)
+    run_study(spec(space=twins), device=host, store=store)
     assert len(rows(store)) == 2
 
     grown = Counting()
-    run_study(spec(space=GOOD), device=device, store=store, observer=grown)
+    run_study(spec(space=GOOD), device=host, store=store, observer=grown)
     assert [trial.config["twin"] for trial in grown.seen] == [2]
 
     cut = Counting()
     report = run_study(
-        spec(space={"fault": ["none"], "twin": [1]}), device=device, store=store, observer=cut
+        spec(space={"fault": ["none"], "twin": [1]}), device=host, store=store, observer=cut
     ).problems[0]
     assert cut.seen == []
     assert report.total == 1
 
 
-def test_another_policy_is_another_result(device, store):
-    run_study(spec(space=GOOD), device=device, store=store)
+def test_another_policy_is_another_result(host, store):
+    run_study(spec(space=GOOD), device=host, store=store)
     slower = Counting()
     run_study(
         spec(space=GOOD, policy=QUICK.replace(draws=2)),
-        device=device,
+        device=host,
         store=store,
         observer=slower,
     )
     assert len(slower.seen) == 3
 
 
-def test_the_first_dozen_failing_alike_end_the_study(device, store):
+def test_the_first_dozen_failing_alike_end_the_study(host, store):
     hopeless = spec(space={"fault": ["compile_error"]}, trials=100)
     with pytest.raises(ToolchainBroken, match=r"first 12 candidates all ended as compile_error"):
-        run_study(hopeless, device=device, store=store)
+        run_study(hopeless, device=host, store=store)
     assert len(rows(store)) == 12
 
 
-def test_a_time_budget_ends_the_study_between_two_trials(device, store):
-    report = run_study(spec(trials=36, time_budget_s=0.001), device=device, store=store)
+def test_a_time_budget_ends_the_study_between_two_trials(host, store):
+    report = run_study(spec(trials=36, time_budget_s=0.001), device=host, store=store)
     assert report.problems[0].reason is Reason.TIME
     assert report.problems[0].total == len(rows(store))
 
 
-def test_an_empty_problem_is_refused_before_any_work(device, store):
+def test_an_empty_problem_is_refused_before_any_work(host, store):
     kernel = load_kernel("host_matmul")
     empty = kernel.problem_type.parse({"m": 0, "n": 8, "k": 8})
     with pytest.raises(InvalidInput, match="there is nothing to tune"):
         run_study(
             spec(kernel_ref="host_matmul", kernel=kernel, space={}, problems=(empty,)),
-            device=device,
+            device=host,
             store=store,
         )
     assert rows(store) == []
 
 
-def test_an_unknown_parameter_is_refused_before_any_work(device, store):
+def test_an_unknown_parameter_is_refused_before_any_work(host, store):
     with pytest.raises(InvalidInput, match="unknown parameter 'tiles'"):
-        run_study(spec(space={"tiles": [1]}), device=device, store=store)
+        run_study(spec(space={"tiles": [1]}), device=host, store=store)
     assert rows(store) == []
 
 
-def test_a_recording_answers_as_the_device_did(device, store, tmp_path):
+def test_a_recording_answers_as_the_device_did(host, store, tmp_path):
     """A study on a recording tells the recorded outcomes, and marks its rows as replayed."""
     each = spec(trials=100, space=ONE_OF_EACH)
-    run_study(each, device=device, store=store)
+    run_study(each, device=host, store=store)
     recorded = {row.trial.config: row.trial for row in rows(store)}
 
     recording = open_device(f"recording:{tmp_path}/study.db", limits=Limits())

@@ -1,0 +1,65 @@
+"""The final: the best of a search meet again, in turns and in a new order each round.
+
+A search compares times that lie minutes apart, and picks the luckiest of many. In a round of the
+final all are measured within seconds of each other, and the winner is chosen from the
+differences. (See ``docs/studies.md``.)
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from math import inf
+
+from autotune.records import Config, Finalist, Status, Trial
+from autotune.study.entrant import Contender
+from autotune.study.question import Question
+
+WITHIN = 0.05  # of the best: what is further behind does not catch up
+
+Say = Callable[[str], None]
+
+
+def contestants(
+    trials: Sequence[Trial], *, most: int, slowness: Callable[[Trial], float]
+) -> list[Trial]:
+    """Return the trials that may be the best, at most so many, the most promising first.
+
+    Args:
+        trials: Those of a search, whatever their status.
+        most: How many.
+        slowness: How slow the device was at a trial's moment, 1 for as usual: what was measured
+            in a bad moment gets the benefit of the doubt.
+    """
+    usual_ns = {
+        trial.config: trial.median_ns / max(1.0, slowness(trial))
+        for trial in trials
+        if trial.median_ns is not None
+    }
+    best = min(usual_ns.values(), default=0.0)
+    near = [each for each in trials if usual_ns.get(each.config, inf) <= best * (1 + WITHIN)]
+    return sorted(near, key=lambda trial: usual_ns[trial.config])[:most]
+
+
+def hold_final(
+    question: Question, configs: Sequence[Config], *, rounds: int, seed: int, say: Say
+) -> tuple[Finalist, ...]:
+    """Measure every config ``rounds`` times, in turns.
+
+    The order of each round follows from ``seed``. A config that fails once is measured no more.
+    """
+    field = [Contender(question, config) for config in configs]
+    shuffle = random.Random(seed).shuffle  # noqa: S311 - no secret
+    for number in range(1, rounds + 1):
+        say(f"final, round {number} of {rounds}: {len(field)} in turns")
+        shuffle(field)
+        for contender in field:
+            contender.measure()
+    return tuple(_finalist(each) for each in field)
+
+
+def _finalist(contender: Contender) -> Finalist:
+    failed = contender.outcomes[-1].status is not Status.OK
+    measured = (outcome.measurement for outcome in contender.outcomes)
+    rounds = (each.median_ns for each in measured if each is not None)
+    return Finalist(config=contender.candidate.config, rounds_ns=() if failed else tuple(rounds))
