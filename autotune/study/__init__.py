@@ -7,9 +7,11 @@ from autotune.study.events import Observer, ProblemReport, Reason, Silent, Study
 from autotune.study.file import load_study, parse_duration_s
 from autotune.study.ladder import LadderReport, LadderSpec, run_ladder
 from autotune.study.loop import run_study
-from autotune.study.spec import StudySpec
+from autotune.study.spec import DriftSpec, FinalSpec, StudySpec
 
 __all__ = [
+    "DriftSpec",
+    "FinalSpec",
     "LadderReport",
     "LadderSpec",
     "Observer",

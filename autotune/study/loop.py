@@ -10,10 +10,22 @@ from dataclasses import dataclass
 
 from autotune.device.protocol import Device
 from autotune.errors import ToolchainBroken
-from autotune.records import Binary, Candidate, Config, Failure, Status, Trial, headline
+from autotune.records import (
+    Binary,
+    Candidate,
+    Config,
+    Failure,
+    Finalist,
+    Status,
+    Trial,
+    front,
+    headline,
+)
 from autotune.search import Searcher, make_searcher
 from autotune.store import Store
+from autotune.study.drift import Yardstick
 from autotune.study.events import Observer, ProblemReport, Reason, Silent, StudyReport
+from autotune.study.final import contestants, hold_final
 from autotune.study.question import Question
 from autotune.study.spec import StudySpec
 
@@ -79,6 +91,8 @@ class _ProblemSearch:
         self._trials = [trial for trial in history if trial.config in known]
         self._next_number = max((trial.number for trial in history), default=-1) + 1
         self._best = min(filter(_rankable, self._trials), key=_median_ns, default=None)
+        self._yardstick = self._make_yardstick()
+        self._finalists: tuple[Finalist, ...] = ()
 
     def run(self, observer: Observer, deadline: float | None) -> ProblemReport:
         """Search until the trials, the space or the time are used up."""
@@ -92,6 +106,8 @@ class _ProblemSearch:
         ran, reason = 0, Reason.FINISHED_BEFORE
         if planned:
             ran, reason = self._search(planned, observer, deadline)
+        if reason is not Reason.TIME:
+            self._hold_final(observer)
         return self._report(ran, reason)
 
     def _search(
@@ -113,6 +129,7 @@ class _ProblemSearch:
             ran += 1
             observer.trial(self._problem, trial, self._best)
             self._refuse_a_broken_machine()
+            self._watch(observer)
         return ran, Reason.BUDGET
 
     def _fill(self, pending: deque[_Pending], configs: Iterator[Config], wanted: int) -> None:
@@ -151,6 +168,50 @@ class _ProblemSearch:
         self._trials.append(trial)
         self._best = min(filter(_rankable, (self._best, trial)), key=_median_ns, default=None)
         return trial
+
+    def _watch(self, observer: Observer) -> None:
+        """Read the yardstick if it is time, and say so if the device is not as usual."""
+        reading = self._yardstick.after(len(self._trials))
+        if reading is not None and self._yardstick.is_excursion(reading):
+            percent = 100 * (self._yardstick.slowness_of(reading) - 1)
+            observer.note(
+                f"{self._problem}: the default takes {percent:+.1f} % against the usual; what was "
+                "measured meanwhile and may be among the best is measured again in the final"
+            )
+
+    def _hold_final(self, observer: Observer) -> None:
+        """Let the best meet again, unless they did since the last trial."""
+        final, study_id = self._spec.final, self._study_id
+        if self._device.replays or study_id is None:
+            return
+        last = self._store.final(study_id, self._question.context)
+        if last is not None and all(each.finished_at <= last.finished_at for each in self._trials):
+            self._finalists = last.finalists
+            return
+        best = contestants(
+            self._trials, most=final.candidates, slowness=self._yardstick.slowness_at
+        )
+        if len(best) < 2:
+            return
+        self._finalists = hold_final(
+            self._question,
+            [trial.config for trial in best],
+            rounds=final.rounds,
+            seed=self._spec.seed,
+            say=observer.note,
+        )
+        self._store.record_final(study_id, self._question.context, self._finalists)
+
+    def _make_yardstick(self) -> Yardstick:
+        drift, context = self._spec.drift, self._question.context
+        readings = self._store.readings(self._study_id, context) if self._study_id else []
+        return Yardstick(
+            self._question,
+            every=0 if self._device.replays else drift.every,
+            limit=drift.limit,
+            readings=readings,
+            keep=lambda reading: self._store.record_reading(self._begun(), context, reading),
+        )
 
     def _history(self) -> list[Trial]:
         if self._study_id is None:
@@ -193,13 +254,15 @@ class _ProblemSearch:
 
     def _report(self, ran: int, reason: Reason) -> ProblemReport:
         default = self._question.default.config
+        leading = front(self._finalists, self._trials)
         return ProblemReport(
             problem=self._problem,
             reason=reason,
             ran=ran,
             total=len(self._trials),
             valid=len(self._valid),
-            best=self._best,
+            best=leading[0] if leading else self._best,
+            tied=max(0, len(leading) - 1),
             default=next((t for t in self._trials if t.config == default), None),
             statuses=Counter(trial.status for trial in self._trials),
         )

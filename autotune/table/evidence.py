@@ -7,13 +7,13 @@ that was measured last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from autotune.errors import AutotuneError, InvalidInput
 from autotune.records import Config, Kernel, Problem, Status, load_kernel
-from autotune.store import Context, TrialRow
+from autotune.store import Context, Final, TrialRow
 from autotune.toolchain import source_digest
 
 # A config that ever gave a wrong answer or took its process down is not offered, whatever
@@ -31,6 +31,7 @@ class Evidence:
     problem: Problem
     context: Context
     rows: tuple[TrialRow, ...]
+    final: Final | None = None
 
     @cached_property
     def sound(self) -> dict[Config, TrialRow]:
@@ -45,12 +46,20 @@ class Evidence:
 
     @cached_property
     def untrusted(self) -> frozenset[Config]:
-        """Configs with a row that says that they are wrong or unsafe."""
-        return frozenset(r.trial.config for r in self.rows if r.trial.status in UNTRUSTED)
+        """Configs with a row, or a final, that says that they are wrong or unsafe."""
+        wrong = {row.trial.config for row in self.rows if row.trial.status in UNTRUSTED}
+        finalists = self.final.finalists if self.final else ()
+        return frozenset(wrong | {each.config for each in finalists if each.failed})
 
 
-def gather(rows: Sequence[TrialRow]) -> tuple[list[Evidence], list[str]]:
+def gather(
+    rows: Sequence[TrialRow], finals: Mapping[int, Final]
+) -> tuple[list[Evidence], list[str]]:
     """Return the evidence for each problem, and a line for each context that was left out.
+
+    Args:
+        rows: The trials that may speak.
+        finals: The newest final of each context, by the context's id.
 
     Raises:
         InvalidInput: The rows are of several devices, of one kernel from several places, or of
@@ -63,7 +72,7 @@ def gather(rows: Sequence[TrialRow]) -> tuple[list[Evidence], list[str]]:
     candidates: dict[tuple[str, str], list[Evidence]] = {}
     left_out: list[str] = []
     for members in by_context.values():
-        found = _evidence(members)
+        found = _evidence(members, finals)
         if isinstance(found, str):
             left_out.append(found)
         else:
@@ -76,7 +85,7 @@ def gather(rows: Sequence[TrialRow]) -> tuple[list[Evidence], list[str]]:
     return answers, left_out
 
 
-def _evidence(rows: list[TrialRow]) -> Evidence | str:
+def _evidence(rows: list[TrialRow], finals: Mapping[int, Final]) -> Evidence | str:
     context = rows[0].context
     kernel = load_kernel(context.kernel_ref)
     try:
@@ -87,7 +96,8 @@ def _evidence(rows: list[TrialRow]) -> Evidence | str:
         return f"{_named(context)}: the kernel of today refuses it: {error.message}"
     if not context.replayed_from and source_digest(unit) != context.source_digest:
         return f"{_named(context)}: measured with another source of the kernel; tune it again"
-    return Evidence(kernel=kernel, problem=problem, context=context, rows=tuple(rows))
+    final = finals.get(rows[0].context_id)
+    return Evidence(kernel=kernel, problem=problem, context=context, rows=tuple(rows), final=final)
 
 
 def _authority(evidence: Evidence) -> tuple[bool, bool, str, int]:

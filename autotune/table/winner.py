@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import hypot, sqrt
 
 from autotune.dispatch import broken_condition
-from autotune.records import Config, Measurement, canonical_json
-from autotune.store import TrialRow
+from autotune.records import Config, Measurement, leaders, tie_order
+from autotune.store import Final, TrialRow
 from autotune.table.evidence import Evidence
 
 SIGMAS = 3.0
@@ -26,9 +26,9 @@ class Winner:
 def winner(evidence: Evidence, *, unverified: bool) -> Winner | None:
     """Return the best config, or None if there is none that may be offered.
 
-    The lowest median wins. Configs that are slower by less than the noise of both medians, and
-    by no more than ``MOST_APART``, are tied with it; of those, the first in the order of their
-    canonical JSON wins, so that measuring again does not change the table for nothing.
+    A final decides, unless a later trial is faster than its winner was in the search. Else the
+    lowest median wins; configs that are slower by less than the noise of both medians, and by no
+    more than ``MOST_APART``, are tied with it. Of those that are tied ``tie_order`` chooses.
     """
     fits = fitness(evidence)
     eligible = [
@@ -38,10 +38,26 @@ def winner(evidence: Evidence, *, unverified: bool) -> Winner | None:
     ]
     if not eligible:
         return None
-    fastest = min(eligible, key=lambda row: measurement(row).median_ns)
-    tied = [row for row in eligible if _ties(measurement(row), measurement(fastest))]
-    first = min(tied, key=lambda row: canonical_json(row.trial.config.as_dict()))
+    tied = _decided(evidence.final, eligible) or _near_the_fastest(eligible)
+    first = min(tied, key=lambda row: tie_order(row.trial))
     return Winner(row=first, tied=len(tied) - 1)
+
+
+def _decided(final: Final | None, eligible: Sequence[TrialRow]) -> list[TrialRow]:
+    """Return the rows that lead the final, or of them and faster ones that came later the best."""
+    if final is None:
+        return []
+    of = {row.trial.config: row for row in eligible}
+    leading = [of[config] for config in leaders(final.finalists) if config in of]
+    later = [row for row in eligible if row.trial.finished_at > final.finished_at]
+    if leading and later and _median_ns(min(later, key=_median_ns)) < _median_ns(leading[0]):
+        return _near_the_fastest([*leading, *later])
+    return leading
+
+
+def _near_the_fastest(eligible: Sequence[TrialRow]) -> list[TrialRow]:
+    fastest = min(eligible, key=_median_ns)
+    return [row for row in eligible if _ties(measurement(row), measurement(fastest))]
 
 
 def fitness(evidence: Evidence) -> Callable[[Config], bool]:
@@ -62,6 +78,10 @@ def measurement(row: TrialRow) -> Measurement:
     """Return the measurement of a sound row."""
     assert row.trial.measurement is not None, "sound rows are measured"
     return row.trial.measurement
+
+
+def _median_ns(row: TrialRow) -> float:
+    return measurement(row).median_ns
 
 
 def _ties(slower: Measurement, fastest: Measurement) -> bool:

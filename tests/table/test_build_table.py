@@ -13,7 +13,7 @@ import pytest
 
 from autotune.dispatch import Table
 from autotune.errors import InvalidInput, NoValidConfig
-from autotune.records import QUICK, Status
+from autotune.records import QUICK, Finalist, Status
 from autotune.store import Store
 from autotune.table import build_table
 
@@ -206,3 +206,35 @@ def test_a_bad_source_date_epoch_is_named(book, monkeypatch):
     book.add(8, width=8)
     with pytest.raises(InvalidInput, match="SOURCE_DATE_EPOCH must be seconds, not 'yesterday'"):
         build_table(book.store)
+
+
+def met(book, *rounds):
+    """Hold a final between trials that were recorded before it."""
+    study_id = book.store.begin_study("s", spec={}, sampler="random", seed=0)
+    context = dataclasses.replace(book.context, problem=type(book.context.problem)(count=1024))
+    finalists = [Finalist(config=trial.config, rounds_ns=ns) for trial, ns in rounds]
+    book.store.record_final(study_id, context, finalists)
+
+
+def winners_width(book):
+    return table_of(build_table(book.store)).lookup(count=1024, dtype="fp32").config["width"]
+
+
+def test_a_final_decides_against_the_luck_of_the_search(book):
+    lucky, steady = book.add(1024, width=8, ns=500.0), book.add(1024, width=4, ns=510.0)
+    assert winners_width(book) == 8
+    met(book, (lucky, (530.0, 531.0, 529.0)), (steady, (510.0, 511.0, 509.0)))
+    assert winners_width(book) == 4
+
+
+def test_a_faster_trial_after_the_final_overrules_it(book):
+    one, two = book.add(1024, width=8, ns=500.0), book.add(1024, width=4, ns=510.0)
+    met(book, (one, (530.0, 531.0, 529.0)), (two, (510.0, 511.0, 509.0)))
+    book.add(1024, width=2, ns=505.0)
+    assert winners_width(book) == 2
+
+
+def test_what_failed_in_the_final_is_not_offered(book):
+    fast, slow = book.add(1024, width=8, ns=500.0), book.add(1024, width=4, ns=900.0)
+    met(book, (fast, ()), (slow, (900.0, 900.0, 900.0)))
+    assert winners_width(book) == 4

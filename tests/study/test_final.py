@@ -1,0 +1,158 @@
+"""Finals and yardsticks on the host's own compiler, and what a table makes of them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hosted import Counting, spec
+
+from autotune.records import Config, Measurement, Outcome, Status, Trial
+from autotune.study import DriftSpec, FinalSpec, Reason, final, run_study
+from autotune.study.drift import Yardstick
+from autotune.study.final import contestants
+
+MANY = {"fault": ["none"], "twin": [0, 1, 2, 3, 4, 5]}
+SMALL = FinalSpec(candidates=3, rounds=4)
+NO_FINAL = FinalSpec(candidates=0)
+
+
+@pytest.fixture
+def all_near(monkeypatch):
+    """Let all configs meet: on a busy machine equal ones may lie far apart."""
+    monkeypatch.setattr(final, "WITHIN", 1000.0)
+
+
+class Told(Counting):
+    def __init__(self):
+        super().__init__()
+        self.notes = []
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+def only_final(store):
+    [found] = store.finals().values()
+    return found
+
+
+@pytest.mark.usefixtures("all_near")
+def test_the_best_meet_again_and_what_cannot_be_told_apart_ties(host, store):
+    told = Told()
+    each = spec(space=MANY, trials=4, final=SMALL)
+    report = run_study(each, device=host, store=store, observer=told).problems[0]
+    finalists = only_final(store).finalists
+    assert len(finalists) == SMALL.candidates
+    assert {len(finalist.rounds_ns) for finalist in finalists} == {SMALL.rounds}
+    assert report.best.config in {finalist.config for finalist in finalists}
+    assert report.tied < len(finalists)
+    assert sum("final, round" in note for note in told.notes) == SMALL.rounds
+
+
+@pytest.mark.usefixtures("all_near")
+def test_they_meet_once_and_again_when_there_are_new_trials(host, store):
+    def run(trials):
+        run_study(spec(space=MANY, trials=trials, final=SMALL), device=host, store=store)
+        return only_final(store)
+
+    first = run(4)
+    assert run(4) == first
+    assert run(5).finished_at > first.finished_at
+
+
+@pytest.mark.usefixtures("all_near")
+def test_a_final_that_an_interrupt_left_out_is_held_by_the_next_run(host, store):
+    with pytest.raises(KeyboardInterrupt):
+        run_study(spec(space=MANY, trials=4), device=host, store=store, observer=Counting(4))
+    assert store.finals() == {}
+    report = run_study(spec(space=MANY, trials=4), device=host, store=store).problems[0]
+    assert (report.ran, report.reason) == (0, Reason.FINISHED_BEFORE)
+    assert only_final(store).finalists
+
+
+def test_fewer_than_two_candidates_hold_none(host, store):
+    run_study(spec(space=MANY, final=NO_FINAL), device=host, store=store)
+    assert store.finals() == {}
+
+
+def test_the_yardstick_is_read_every_so_many_trials(host, store):
+    each = spec(space=MANY, trials=5, final=NO_FINAL, drift=DriftSpec(every=2))
+    run_study(each, device=host, store=store)
+    [context] = store.contexts()
+    readings = store.readings(store.find_study("study"), context.context)
+    assert sorted({reading.after for reading in readings}) == [2, 4]
+    assert {reading.config["twin"] for reading in readings} == {0}
+
+
+def trial(number, ns, status=Status.OK):
+    return Trial(
+        number=number,
+        problem_key="",
+        config=Config(number=number),
+        status=status,
+        measurement=Measurement(samples_ns=(ns,)),
+        finished_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+
+
+def numbers(trials):
+    return [each.number for each in trials]
+
+
+def test_whoever_is_within_five_percent_of_the_best_may_be_the_best():
+    trials = [trial(0, 104.0), trial(1, 100.0), trial(2, 106.0), trial(3, 1.0, Status.INCORRECT)]
+    assert numbers(contestants(trials, most=5, slowness=lambda _: 1.0)) == [1, 0]
+    assert numbers(contestants(trials, most=1, slowness=lambda _: 1.0)) == [1]
+    assert contestants([], most=5, slowness=lambda _: 1.0) == []
+
+
+def test_what_was_measured_while_the_device_was_slow_gets_the_benefit_of_the_doubt():
+    trials = [trial(0, 100.0), trial(1, 108.0), trial(2, 108.0)]
+    slow_at = {1: 1.1, 2: 0.9}  # a fast moment takes nothing away
+    met = contestants(trials, most=5, slowness=lambda each: slow_at.get(each.number, 1.0))
+    assert numbers(met) == [1, 0]
+
+
+class Scripted:
+    """A question whose default takes what a script says: a real device drifts when it likes."""
+
+    def __init__(self, *times_ns):
+        self.default = self.device = self
+        self.config = Config(number=0)
+        self._times_ns = iter(times_ns)
+
+    def build(self, candidate):
+        return self
+
+    def result(self):
+        return None
+
+    def measure(self, candidate, built):
+        ns = next(self._times_ns)
+        if ns is None:
+            return Outcome(status=Status.INCORRECT)
+        return Outcome(status=Status.OK, measurement=Measurement(samples_ns=(ns,)))
+
+
+def yardstick(*times_ns):
+    kept = []
+    stick = Yardstick(Scripted(*times_ns), every=10, limit=0.03, readings=(), keep=kept.append)
+    return stick, kept
+
+
+def test_an_excursion_is_read_again_and_casts_doubt_on_the_trials_around_it():
+    stick, kept = yardstick(100.0, 101.0, 120.0, 121.0, 100.0, 99.0)
+    read = [stick.after(trials) for trials in range(1, 51)]
+    assert [each.after for each in kept] == [10, 20, 30, 30, 40, 50]
+    assert [each.after for each in read if each and stick.is_excursion(each)] == [30]
+    assert stick.slowness_at(trial(25, 1.0)) == pytest.approx(1.2, abs=0.02)
+    assert stick.slowness_at(trial(35, 1.0)) == pytest.approx(1.2, abs=0.02)
+    assert stick.slowness_at(trial(12, 1.0)) == pytest.approx(1.0, abs=0.02)
+    assert stick.slowness_at(trial(55, 1.0)) == pytest.approx(1.0, abs=0.02)
+
+
+def test_a_yardstick_that_fails_is_read_no_more():
+    stick, kept = yardstick(100.0, None)
+    assert [stick.after(trials) is not None for trials in (10, 20, 30)] == [True, False, False]
+    assert len(kept) == 1
