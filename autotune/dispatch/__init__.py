@@ -11,6 +11,8 @@ Example:
 from __future__ import annotations
 
 from autotune.dispatch.records import (
+    Certificate,
+    Certified,
     Choice,
     Condition,
     Device,
@@ -24,6 +26,8 @@ from autotune.dispatch.table import SCHEMA_VERSION, Table
 
 __all__ = [
     "SCHEMA_VERSION",
+    "Certificate",
+    "Certified",
     "Choice",
     "Condition",
     "Device",

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from autotune.dispatch import strict_json
 from autotune.dispatch.records import (
+    Certificate,
+    Certified,
     Condition,
     Device,
     Entry,
@@ -18,7 +20,8 @@ from autotune.dispatch.records import (
 from autotune.dispatch.strict_json import Node
 
 SCHEMA = "autotune.table"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+CERTIFICATES_SINCE = 2
 ORIGINS = ("measured", "replayed")
 
 
@@ -30,6 +33,7 @@ class Contents(NamedTuple):
     database_revision: str
     device: Device
     kernels: dict[str, KernelTable]
+    certificate: Certified | None
 
 
 def read(text: str | bytes, name: str) -> Contents:
@@ -49,9 +53,26 @@ def read(text: str | bytes, name: str) -> Contents:
         database_revision=root.text("database_revision"),
         device=_device(root.node("device")),
         kernels={key: _kernel(key, node) for key, node in root.named_nodes("kernels").items()},
+        certificate=_certified(root),
     )
     root.end()
+    _refuse_half_a_certificate(root, version, contents)
     return contents
+
+
+def _certified(root: Node) -> Certified | None:
+    node = root.node_if_there("certificate")
+    if node is None:
+        return None
+    certified = Certified(
+        certified_at=node.text("certified_at"),
+        framework=node.text("framework"),
+        configs=node.whole("configs", at_least=1),
+        removed=node.whole("removed", at_least=0),
+        sanitizer=node.text("sanitizer"),
+    )
+    node.end()
+    return certified
 
 
 def _device(node: Node) -> Device:
@@ -102,6 +123,7 @@ def _answer(node: Node, names: _Names, contexts: _Contexts) -> Entry:
         config=node.scalars("config"),
         conditions=_conditions(node),
         evidence=None if evidence is None else _evidence(evidence, contexts),
+        certificate=_certificate(node),
     )
     broken = broken_condition(answer.conditions, answer.problem)
     if broken is not None:
@@ -157,6 +179,30 @@ def _evidence(node: Node, contexts: _Contexts) -> Evidence:
     return evidence
 
 
+def _certificate(answer: Node) -> Certificate | None:
+    node = answer.node_if_there("certificate")
+    if node is None:
+        return None
+    toolchain = node.node("toolchain")
+    certificate = Certificate(
+        certified_at=node.text("certified_at"),
+        framework=node.text("framework"),
+        problems=node.texts("problems"),
+        draws=node.whole("draws", at_least=1),
+        repeats=node.whole("repeats", at_least=0),
+        sanitizer=node.text("sanitizer"),
+        source_digest=node.text("source_digest"),
+        compiler=toolchain.text("compiler"),
+        compiler_version=toolchain.text("version"),
+        driver=node.text("driver"),
+    )
+    if not certificate.problems:
+        node.fail("must name a problem", "problems")
+    toolchain.end()
+    node.end()
+    return certificate
+
+
 def _context(node: Node) -> MeasuredUnder:
     toolchain = node.node("toolchain")
     context = MeasuredUnder(
@@ -183,3 +229,18 @@ def _refuse_contradictions(node: Node, table: KernelTable) -> None:
     for field in table.exact_fields:
         if len({type(answer.problem[field]) for answer in answers}) > 1:
             node.fail(f"has whole numbers and text for {field}")
+
+
+def _refuse_half_a_certificate(root: Node, version: int, contents: Contents) -> None:
+    """Refuse a table some of which is certified: it would be taken for one that all is."""
+    tables = contents.kernels.values()
+    answers = [answer for table in tables for answer in (*table.entries, *table.defaults)]
+    count = sum(answer.certificate is not None for answer in answers)
+    certified = contents.certificate
+    if (certified is not None or count) and version < CERTIFICATES_SINCE:
+        root.fail(f"is {version}, which knows no certificates", "schema_version")
+    if certified is None and count:
+        root.fail(f"is missing, and {count} of its configs have one", "certificate")
+    if certified is not None and not certified.configs == count == len(answers):
+        told = f"says {certified.configs} configs; {count} of {len(answers)} have one of their own"
+        root.fail(told, "certificate")

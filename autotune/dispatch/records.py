@@ -53,6 +53,52 @@ class Evidence(NamedTuple):
     context: str
 
 
+class Certificate(NamedTuple):
+    """That a config was verified again, after it had been exported.
+
+    Attributes:
+        certified_at: When: ISO 8601, UTC.
+        framework: The program that did it.
+        problems: On which problems it was right: its own, then those that its conditions admit.
+        draws: Random inputs on each of them, besides whole numbers and what is not finite.
+        repeats: Further runs that agreed bit for bit, some while the device was busy.
+        sanitizer: ``clean``, or why no sanitizer has watched it: ``absent``, ``off``, …
+        source_digest: Digest of the kernel's source as it was then.
+        compiler: The compiler's name.
+        compiler_version: Its version.
+        driver: Version of the driver that it ran under.
+    """
+
+    certified_at: str
+    framework: str
+    problems: tuple[str, ...]
+    draws: int
+    repeats: int
+    sanitizer: str
+    source_digest: str
+    compiler: str
+    compiler_version: str
+    driver: str
+
+
+class Certified(NamedTuple):
+    """That a whole table was verified again.
+
+    Attributes:
+        certified_at: When: ISO 8601, UTC.
+        framework: The program that did it.
+        configs: How many entries and defaults have a certificate: all that are left.
+        removed: How many were removed because they failed.
+        sanitizer: The sanitizer that watched each once, or ``absent``, ``off``, …
+    """
+
+    certified_at: str
+    framework: str
+    configs: int
+    removed: int
+    sanitizer: str
+
+
 class Entry(NamedTuple):
     """A config for one problem.
 
@@ -61,12 +107,14 @@ class Entry(NamedTuple):
         config: One value for each parameter.
         conditions: When it may serve another problem with equal exact fields.
         evidence: The row that shows it, or None for a default that was not measured.
+        certificate: That it was verified again, or None.
     """
 
     problem: Fields
     config: Fields
     conditions: tuple[Condition, ...]
     evidence: Evidence | None
+    certificate: Certificate | None = None
 
 
 class MeasuredUnder(NamedTuple):

@@ -124,6 +124,10 @@ class Node:
         """Take an object or null."""
         return None if self._took_null(key) else self.node(key)
 
+    def node_if_there(self, key: str) -> Node | None:
+        """Take an object, or nothing where there is no such key."""
+        return self.node(key) if key in self.left else None
+
     def nodes(self, key: str) -> list[Node]:
         """Take a list of objects."""
         return [

@@ -11,7 +11,7 @@ from typing import Any
 
 from autotune.dispatch.nearest import Finder
 from autotune.dispatch.reading import SCHEMA_VERSION, Contents, read
-from autotune.dispatch.records import Choice, Device, Fields, KernelTable, Value
+from autotune.dispatch.records import Certified, Choice, Device, Fields, KernelTable, Value
 from autotune.errors import InvalidProblem, InvalidTable, NoValidConfig
 
 __all__ = ["SCHEMA_VERSION", "Table"]
@@ -29,10 +29,12 @@ class Table:
         generator: The program that wrote it.
         database_revision: Schema revision of the database that it came from.
         kernels: What it says of each kernel, by name.
+        certificate: That all of it was verified again, or None.
     """
 
     __slots__ = (
-        "_finders", "created", "database_revision", "device", "generator", "kernels", "name"
+        "_finders", "certificate", "created", "database_revision", "device", "generator", "kernels",
+        "name",
     )  # fmt: skip
 
     def __init__(self, contents: Contents, name: str) -> None:
@@ -41,6 +43,7 @@ class Table:
         self.created = contents.created
         self.generator = contents.generator
         self.database_revision = contents.database_revision
+        self.certificate: Certified | None = contents.certificate
         self.kernels: Mapping[str, KernelTable] = MappingProxyType(contents.kernels)
         self._finders = {key: Finder(kernel) for key, kernel in contents.kernels.items()}
 

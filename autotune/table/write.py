@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from typing import Any
 
 from autotune.dispatch import Table
 from autotune.files import write_whole
@@ -17,6 +18,11 @@ def write_table(export: Export, path: str | os.PathLike[str]) -> None:
         InvalidInput: ``path`` is in no folder, or is something other than a file.
         AutotuneError: It cannot be written, for example because the disk is full.
     """
-    text = json.dumps(export.document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    write_document(export.document, path)
+
+
+def write_document(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write what a table file says; as ``write_table``."""
+    text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     Table.parse(text, os.fspath(path))  # what cannot be loaded is not written
     write_whole(path, text.encode(), what="table")

@@ -53,7 +53,7 @@ def test_a_table_tells_its_provenance(tmp_path, sample, build):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("schema_version",), 2, "schema_version is 2, newer than 1; upgrade autotune"),
+        (("schema_version",), 3, "schema_version is 3, newer than 2; upgrade autotune"),
         (("schema_version",), "1", 'schema_version must be a whole number, not "1"'),
         (("schema",), "wisdom", 'schema must be one of autotune.table, not "wisdom"'),
         (("surprise",), 1, "surprise is not a field of a table"),
@@ -204,3 +204,70 @@ def _root():
     import autotune
 
     return autotune.__path__[0] + "/.."
+
+
+def certificate(**changes):
+    values = {
+        "certified_at": "2026-02-03T04:05:06Z",
+        "framework": "autotune 0.1.0",
+        "problems": ["m=16,n=4096,k=4096,dtype=bf16,layout=nt", "m=1,n=1,k=8,dtype=bf16,layout=nt"],
+        "draws": 5,
+        "repeats": 12,
+        "sanitizer": "memcheck: clean",
+        "source_digest": "e" * 32,
+        "toolchain": {"compiler": "nvrtc", "version": "13.0"},
+        "driver": "580.01",
+    }
+    return values | changes
+
+
+def certified(sample):
+    gemm = sample["kernels"]["gemm"]
+    answers = [*gemm["entries"], *gemm["defaults"]]
+    for answer in answers:
+        answer["certificate"] = certificate()
+    about = {name: certificate()[name] for name in ("certified_at", "framework", "sanitizer")}
+    return sample | {"certificate": {**about, "configs": len(answers), "removed": 1}}
+
+
+def test_a_certificate_comes_with_the_choice_that_it_is_of(sample, build):
+    table = Table.parse(build.text(certified(sample)))
+    assert (table.certificate.configs, table.certificate.removed) == (5, 1)
+    entry = table.lookup(m=16, n=4096, k=4096, dtype="bf16", layout="nt").entry
+    assert entry.certificate.problems[1] == "m=1,n=1,k=8,dtype=bf16,layout=nt"
+    assert (entry.certificate.compiler, entry.certificate.driver) == ("nvrtc", "580.01")
+
+
+def test_tables_of_the_schema_before_certificates_are_still_read(sample, build):
+    table = Table.parse(build.text(sample | {"schema_version": 1}))
+    assert table.certificate is None
+    assert table.kernels["gemm"].entries[0].certificate is None
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("schema_version",), 1, "schema_version is 1, which knows no certificates"),
+        (("certificate",), DROPPED, "certificate is missing, and 5 of its configs have one"),
+        (("certificate",), None, "certificate must be an object, not null"),
+        (("certificate", "configs"), 4, "certificate says 4 configs; 5 of 5 have one"),
+        (("certificate", "removed"), -1, "certificate.removed must be at least 0"),
+        (("certificate", "sanitizer"), DROPPED, "certificate.sanitizer is missing"),
+        (("certificate", "by"), "me", "certificate.by is not a field of a table"),
+        ((*ENTRY, "certificate"), DROPPED, "certificate says 5 configs; 4 of 5 have one"),
+        ((*ENTRY, "certificate", "problems"), [], "certificate.problems must name a problem"),
+        ((*ENTRY, "certificate", "problems"), ["a", "a"], "must be a list of different texts"),
+        ((*ENTRY, "certificate", "draws"), 0, "certificate.draws must be at least 1"),
+        ((*ENTRY, "certificate", "toolchain", "flags"), "", "toolchain.flags is not a field"),
+        ((*ENTRY, "certificate", "speed"), 1, "certificate.speed is not a field of a table"),
+    ],
+)
+def test_a_wrong_certificate_is_named_with_its_place(sample, path, value, message):
+    assert message in refused(json.dumps(changed(certified(sample), path, value)))
+
+
+def test_every_truncation_of_a_certified_table_is_refused(sample, build):
+    text = build.text(certified(sample)).rstrip("\n").encode()
+    for length in range(0, len(text), 7):
+        with pytest.raises(InvalidTable):
+            Table.parse(text[:length])
