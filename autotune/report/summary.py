@@ -48,6 +48,7 @@ def _row(spec: StudySpec, found: ProblemReport) -> Row:
         **dataclasses.asdict(spec.kernel.cost(found.problem)),
         "median_ns": _median_ns(best),
         "spread": best.measurement.spread if best and best.measurement else None,
+        "tied": found.tied,
         "default_ns": _median_ns(found.default),
         "config": best.config.as_dict() if best else None,
         "row_id": best.row_id if best else None,
@@ -60,7 +61,8 @@ def _median_ns(trial: Trial | None) -> float | None:
 
 def _best(row: Row) -> str:
     noisy = row["spread"] is not None and row["spread"] > NOISY
-    return f"{time_text(row['median_ns'])}{' noisy' if noisy else ''}"
+    tied = f" tied with {row['tied']}" if row["tied"] else ""
+    return f"{time_text(row['median_ns'])}{' noisy' if noisy else ''}{tied}"
 
 
 def _speedup(row: Row) -> str:
