@@ -97,6 +97,8 @@ class _Policy(_Section):
     min_samples: int | None = Field(default=None, ge=1, le=MOST_COUNT)
     max_samples: int | None = Field(default=None, ge=1, le=MOST_COUNT)
     budget_ms: float | None = Field(default=None, gt=0, le=MOST_S * 1e3)
+    precision: float | None = Field(default=None, ge=0, lt=1)
+    stop_factor: float | None = Field(default=None, ge=0, le=1e6)
     sample_us: float | None = Field(default=None, gt=0, le=MOST_S * 1e6)
     cache: Literal["cold", "hot"] | None = None
     verify: bool | None = None
@@ -242,6 +244,11 @@ def _policy(section: _Policy) -> Policy:
     if policy.min_samples > policy.max_samples:
         raise InvalidInput(
             f"policy.min_samples: {policy.min_samples} is above max_samples={policy.max_samples}"
+        )
+    if 0 < policy.stop_factor < 1:
+        raise InvalidInput(
+            f"policy.stop_factor: {policy.stop_factor} would give up what is faster than the "
+            "best; it must be 1 or more, or 0 for never"
         )
     return policy
 

@@ -70,7 +70,9 @@ def test_every_key_of_a_study_file_is_documented():
 
 def test_the_presets_are_documented():
     stated = re.findall(
-        r"^\| `policy\.(\w+)` \| (\d+), (\d+), (\d+) \|", _read("docs/studies.md"), re.MULTILINE
+        r"^\| `policy\.(\w+)` \| ([\d.]+), ([\d.]+), ([\d.]+) \|",
+        _read("docs/studies.md"),
+        re.MULTILINE,
     )
     presets = [PRESETS[name] for name in ("quick", "standard", "careful")]
     assert stated

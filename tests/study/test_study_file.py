@@ -108,6 +108,8 @@ def test_a_study_file_says_everything(study):
         ('"5m"', f'"{"9" * 400}h"', r"search\.time_budget: '9{40}' is not a duration"),
         ("max_samples = 9", "budget_ms = inf", r"policy\.budget_ms: .*finite"),
         ("max_samples = 9", "warmup_ms = nan", r"policy\.warmup_ms: .*finite"),
+        ("max_samples = 9", "precision = 1.0", r"policy\.precision: .*less than 1"),
+        ("max_samples = 9", "stop_factor = 0.9", r"stop_factor: 0\.9 .*1 or more, or 0 for never"),
         ("max_samples = 9", "seed = 4294967296", r"policy\.seed: .*less than 4294967296"),
         (
             "[policy]",
