@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import click
 
+from autotune.cli.certify import certify
 from autotune.cli.db import db
 from autotune.cli.doctor import doctor
 from autotune.cli.export import export
@@ -56,7 +57,7 @@ def cli() -> None:
     """
 
 
-for _command in (tune, ladder, query, studies, kernels, export, lookup, db, doctor):
+for _command in (tune, ladder, query, studies, kernels, export, certify, lookup, db, doctor):
     cli.add_command(_command)
 
 

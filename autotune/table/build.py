@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from autotune import __version__
@@ -15,6 +13,7 @@ from autotune.errors import InvalidInput, NoValidConfig
 from autotune.records import Config, DeviceIdentity, digest
 from autotune.store import Context, Filter, Store, head
 from autotune.table.evidence import Evidence, gather
+from autotune.table.moment import moment, now
 from autotune.table.proposal import Proposal, proposals
 from autotune.table.winner import Winner, measurement, winner
 
@@ -79,7 +78,7 @@ def _document(device: DeviceIdentity, kernels: dict[str, Json]) -> Json:
         "schema": "autotune.table",
         "schema_version": SCHEMA_VERSION,
         "generator": f"autotune {__version__}",
-        "created": _created(),
+        "created": now(),
         "database_revision": head(),
         "device": {
             "kind": device.kind,
@@ -141,7 +140,7 @@ def _evidence(best: Winner) -> Json:
         "verified": row.trial.verified,
         "row_id": row.trial.row_id,
         "study": row.study,
-        "measured_at": _moment(row.trial.finished_at),
+        "measured_at": moment(row.trial.finished_at),
         "origin": "replayed" if row.context.replayed_from else "measured",
         "context": _context_key(row.context),
     }
@@ -197,17 +196,3 @@ def _nothing(why: str, left_out: list[str]) -> NoValidConfig:
     more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
     hint = "" if why else "see: autotune query failures"
     return NoValidConfig(f"nothing to export: {why or left_out[0]}{more}", hint=hint)
-
-
-def _created() -> str:
-    """Return the moment of export; ``SOURCE_DATE_EPOCH`` fixes it for reproducible builds."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    try:
-        when = datetime.now(UTC) if epoch is None else datetime.fromtimestamp(int(epoch), UTC)
-    except (ValueError, OverflowError, OSError):
-        raise InvalidInput(f"SOURCE_DATE_EPOCH must be seconds, not {epoch!r}") from None
-    return _moment(when)
-
-
-def _moment(when: datetime) -> str:
-    return when.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

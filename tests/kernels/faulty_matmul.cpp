@@ -6,7 +6,7 @@
 
 enum class Fault {
     none, compile_error, half_of_k, nan, nothing, overrun, underrun, spoil_input, waver,
-    segfault, hang, exit
+    segfault, hang, exit, odd_rows, odd_crash, swallow_nan
 };
 
 #include "config.h"
@@ -32,6 +32,11 @@ extern "C" void matmul(float* a, const float* b, float* c, int m, int n, int k) 
     if (FAULT == Fault::waver && calls % 2 == 0) c[0] = std::nextafter(c[0], 1e9f);
     if (FAULT == Fault::segfault) std::raise(SIGSEGV);
     if (FAULT == Fault::exit) std::exit(3);
+    if (FAULT == Fault::odd_rows && m % 2) c[m * n - 1] += 1.0f;
+    if (FAULT == Fault::odd_crash && m % 2) std::raise(SIGSEGV);
+    if (FAULT == Fault::swallow_nan)
+        for (int i = 0; i < m * n; ++i)
+            if (c[i] != c[i]) c[i] = 0.0f;
     if (FAULT == Fault::hang) {
         if (const char* file = std::getenv("FAULTY_HANGS")) std::fclose(std::fopen(file, "w"));
         for (volatile int spin = 0;; spin = spin + 1) {}

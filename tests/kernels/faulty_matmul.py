@@ -9,7 +9,8 @@ from autotune.space import Parameter, Space
 
 SOURCE = Path(__file__).with_suffix(".cpp")
 FAULTS = (
-    "none compile_error half_of_k nan nothing overrun underrun spoil_input waver segfault hang exit"
+    "none compile_error half_of_k nan nothing overrun underrun spoil_input waver segfault hang "
+    "exit odd_rows odd_crash swallow_nan"
 )
 
 
