@@ -57,8 +57,9 @@ class Lane:
     ) -> Outcome:
         """Verify and time one candidate; give it up if it is much slower than ``best_ns``.
 
-        A lane that dies is given one more chance with the same candidate, in a fresh process,
-        unless it was fresh: an earlier candidate may have spoilt it, or another hand killed it.
+        A lane that dies, or cannot start the candidate, is given one more chance with it in a
+        fresh process, unless it was fresh: an earlier candidate may have spoilt it, or another
+        hand killed it.
 
         Raises:
             InvalidInput: The kernel's inputs or reference cannot be made, or are not finite.
@@ -67,7 +68,8 @@ class Lane:
         request = Measure(config=config, binary=binary, best_ns=best_ns)
         was_used = self._served_pid is not None and self._served_pid == self._worker.pid
         answer = self._attempt(job, request)
-        if isinstance(answer, Died) and (was_used or answer.why == KILLED):
+        if (was_used and _may_be_anothers(answer)) or answer == Died(KILLED):
+            self.close()
             answer = self._attempt(job, request)
         return self._outcome(answer)
 
@@ -108,6 +110,13 @@ class Lane:
                 if poisoned:
                     self.close()
                 return outcome
+
+
+def _may_be_anothers(answer: Reply | TimedOut | Died) -> bool:
+    """Return True for what an earlier candidate may have led to; a device's own error is not."""
+    if isinstance(answer, Reply):
+        return answer.outcome.status is Status.RUNTIME_ERROR and not answer.poisoned
+    return isinstance(answer, Died)
 
 
 def _last_line(answer: TimedOut | Died) -> str:

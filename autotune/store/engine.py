@@ -20,12 +20,14 @@ from urllib.parse import quote
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from autotune.errors import StoreError
 from autotune.store.faults import translated
 from autotune.store.url import sqlite_path
 
 BUSY_S = 60.0
 _SLICE_S = 0.5  # while SQLite itself waits no signal is heard: Ctrl-C comes between two slices
 _RETRY_S = 0.05
+_FILE = "file"  # which one a connection writes to
 _WRITERS = 7218651931  # any number that no other program takes as its advisory lock
 
 _dumps = partial(json.dumps, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -41,6 +43,8 @@ def writer_engine(url: URL) -> Engine:
         return engine
     engine = _sqlite_engine(url, lambda: _sqlite_uri(path, "rwc"))
     event.listen(engine, "connect", _use_wal)
+    event.listen(engine, "connect", partial(_remember_file, path))
+    event.listen(engine, "begin", partial(_require_file, path))
     event.listen(engine, "begin", _begin_immediate)
     return engine
 
@@ -106,6 +110,27 @@ def _set_pragmas(connection: Any, _entry: ConnectionPoolEntry) -> None:
 def _use_wal(connection: Any, _entry: ConnectionPoolEntry) -> None:
     """Switch the file to WAL, once for all. SQLite does not wait for a writer here."""
     _once_free(connection, "PRAGMA journal_mode = WAL")
+
+
+def _remember_file(path: Path, _connection: Any, entry: ConnectionPoolEntry) -> None:
+    entry.info[_FILE] = _identity(path)
+
+
+def _require_file(path: Path, connection: Connection) -> None:
+    """Refuse to write where nobody will look: into a file that has lost its name."""
+    if _identity(path) != connection.info[_FILE]:
+        raise StoreError(
+            f"sqlite:///{path}: the file was moved or replaced while it was open",
+            hint="run the same command again: it goes on with what the file holds now",
+        )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _once_free(connection: Any, statement: str) -> None:

@@ -91,7 +91,12 @@ class Question:
 
         It is given up if it is much slower than ``best_ns``, as the study asks: also on a
         recording, whose policy is its own.
+
+        Raises:
+            InvalidInput: The kernel's source is gone, or is not what it was at the start.
         """
+        if isinstance(built, Failure) or not built.cached:
+            self._require_same_source()
         if isinstance(built, Failure):
             return Outcome.of(built)
         return self.device.measure(candidate, built, self.spec.policy, best_ns=best_ns)
@@ -120,6 +125,14 @@ class Question:
             device_ns=device_ns,
             verified=self.policy.verify and outcome.status in _VERIFIED_FIRST,
         )
+
+    def _require_same_source(self) -> None:
+        """Raise if a row would be kept under a source that it is not of."""
+        if self.device.source_digest(self.default) != self.context.source_digest:
+            raise InvalidInput(
+                f"kernel {self.spec.kernel.name!r}: its source has changed while it was tuned",
+                hint="run the same command again; what was measured stays with the old source",
+            )
 
     def _make_context(self) -> Context:
         return Context(

@@ -7,12 +7,12 @@ import os
 import platform
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePath
-from tempfile import TemporaryDirectory
 from typing import ClassVar
 
 from autotune.errors import InvalidInput, ToolchainBroken
@@ -24,6 +24,7 @@ from autotune.toolchain.compiler import (
     no_entry,
     run_preflight,
 )
+from autotune.toolchain.machine import temporary_folder
 from autotune.toolchain.sources import Sources, own_dirs, scan
 
 LOG_BYTES = 1 << 20
@@ -91,7 +92,7 @@ class HostCompiler:
         if arch != platform.machine():
             return compile_error(f"this machine compiles for {platform.machine()}, not for {arch}")
         _refuse_shadowed(unit)
-        with TemporaryDirectory(prefix="autotune-") as scratch:
+        with temporary_folder() as scratch:
             return self._compile_in(Path(scratch), unit, arch)
 
     def _compile_in(self, scratch: Path, unit: SourceUnit, arch: str) -> Compiled | Failure:
@@ -158,4 +159,11 @@ def _run(command: list[str], folder: Path) -> tuple[int, str]:
         log = process.stdout.read(LOG_BYTES)
         while process.stdout.read(LOG_BYTES):  # a compiler may say far more than anyone reads
             pass
-    return process.returncode, log.decode(errors="replace")
+    return process.returncode, log.decode(errors="replace") + _signalled(process.returncode)
+
+
+def _signalled(code: int) -> str:
+    """Return what ended a compiler that was given no time to say so itself."""
+    if code >= 0:
+        return ""
+    return f"the compiler was ended by signal {-code} ({signal.strsignal(-code)})\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -22,6 +23,22 @@ def sound_machine() -> Iterator[None]:
         if error.errno in _EXHAUSTED:
             raise _broken(str(error)) from error
         raise
+
+
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a new folder, which goes when it is left or closed.
+
+    Raises:
+        ToolchainBroken: There is nowhere to make it.
+    """
+    try:
+        # A compiler that dies only now may still write there, and that must not be the last word.
+        return tempfile.TemporaryDirectory(prefix="autotune-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise ToolchainBroken(
+            f"there is no folder for temporary files: {error.strerror}",
+            hint="set TMPDIR to a folder that you can write",
+        ) from error
 
 
 def require_space(failure: Failure) -> None:

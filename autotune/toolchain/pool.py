@@ -14,17 +14,20 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from autotune.errors import InvalidInput, ToolchainBroken
+from autotune.errors import InvalidInput
 from autotune.process import Died, TimedOut, Worker
 from autotune.records import Binary, Failure, SourceUnit, Status, digest
 from autotune.toolchain.build import Timed, build, refused, timed_compile
 from autotune.toolchain.compiler import MESSAGE_CHARS, Compiler
+from autotune.toolchain.machine import temporary_folder
 from autotune.toolchain.recipe import Recipe
 from autotune.toolchain.store import BinaryStore
 
 CLOSE_S = 4.0
 _POLL_S = 0.02
-_KILLED = re.compile(r"Killed signal terminated program|unable to execute command: Killed")
+_KILLED = re.compile(
+    "Killed signal terminated program|unable to execute command: Killed|ended by signal 9 "
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +65,7 @@ class CompilePool:
         self._lock = threading.Lock()
         self._closing = False
         # Compilers that are killed leave temporary files: they lie here, and go at the end.
-        self._scratch = _scratch_folder()
+        self._scratch = temporary_folder()
         count = workers if workers is not None else usable_cpus()
         self._workers = [
             Worker(serve_compiles, compiler, arch, self._scratch.name) for _ in range(count)
@@ -164,17 +167,6 @@ class CompilePool:
             return _failed(Status.COMPILE_ERROR, message[:MESSAGE_CHARS])
         assert isinstance(answer, Timed)
         return answer
-
-
-def _scratch_folder() -> tempfile.TemporaryDirectory[str]:
-    try:
-        # What dies only now may still write there, and that must not be the last word.
-        return tempfile.TemporaryDirectory(prefix="autotune-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise ToolchainBroken(
-            f"there is no folder for temporary files: {error.strerror}",
-            hint="set TMPDIR to a folder that you can write",
-        ) from error
 
 
 def usable_cpus() -> int:

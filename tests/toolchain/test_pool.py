@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -136,6 +137,24 @@ def test_a_compiler_that_is_killed_from_outside_is_started_once_more(
     said = "echo 'c++: fatal error: Killed signal terminated program cc1plus'; exit 1"
     compiler = scripted(f"mkdir {once}-more 2>/dev/null && {{ {said}; }}")
     assert isinstance(pool_of(compiler, workers=1).submit(host_unit(value=2)).result(), Binary)
+    itself = scripted(f"mkdir {once}-itself 2>/dev/null && kill -KILL $$")
+    assert isinstance(pool_of(itself, workers=1).submit(host_unit(value=3)).result(), Binary)
+
+
+def test_a_compiler_that_a_signal_ends_says_which(pool_of, host_unit, scripted):
+    failure = pool_of(scripted("kill -SEGV $$"), workers=1).submit(host_unit()).result()
+    assert failure.status is Status.COMPILE_ERROR
+    assert failure.message == "the compiler was ended by signal 11 (Segmentation fault)"
+
+
+def test_a_folder_for_temporary_files_that_vanishes_is_no_fault_of_a_candidate(
+    pool_of, host_unit, scripted
+):
+    pool = pool_of(scripted(":"), workers=1)
+    assert isinstance(pool.submit(host_unit(value=1)).result(), Binary)
+    shutil.rmtree(pool._scratch.name)
+    with pytest.raises(ToolchainBroken, match="no folder for temporary files"):
+        pool.submit(host_unit(value=2)).result()
 
 
 def test_a_full_disk_is_no_fault_of_a_candidate(pool_of, host_unit, scripted):
