@@ -29,5 +29,6 @@ class Exam(Policy):
     @classmethod
     def of(cls, draws: int) -> Self:
         """Return an exam of so many random inputs. One set of buffers serves all launches."""
-        quick = dataclasses.asdict(QUICK) | {"cache": "hot", "repeats": 4}
-        return cls(**quick | {"draws": draws})
+        timed = {"precision": 0.0, "stop_factor": 0.0, "max_samples": QUICK.min_samples}
+        asked = {"cache": "hot", "repeats": 4, "draws": draws}
+        return cls(**dataclasses.asdict(QUICK) | timed | asked)

@@ -69,11 +69,9 @@ FAULTS = {  # how a config fails, and whether beside its problem only
     "odd_rows": (Status.INCORRECT, True),
     "odd_crash": (Status.CRASHED, True),
     "segfault": (Status.CRASHED, False),
-    "exit": (Status.CRASHED, False),
     "hang": (Status.TIMEOUT, False),
     "swallow_nan": (Status.INCORRECT, False),
     "waver": (Status.NONDETERMINISTIC, False),
-    "overrun": (Status.INCORRECT, False),
     "compile_error": (Status.COMPILE_ERROR, False),
     "unheard_of": (Status.COMPILE_ERROR, False),
 }
