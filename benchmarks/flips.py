@@ -1,0 +1,199 @@
+"""Does the same study export the same winner? From a recording, its noise drawn again each time.
+
+    python benchmarks/flips.py --json benchmarks/results/flips_h200.json
+
+The same study (sampler, seed, policy, final, yardstick) searches every problem of the shipped
+recording as often as ``--runs`` says, into a real database, with the noise of another seed each
+time: see ``resampled.py`` for how times are drawn and drift. The exported winner is the one of
+``build_table``, the declared ties are the leaders of the final.
+
+For each problem: how many runs export the most common winner (``same``), or declare it a tie
+with what they export (``same or tie``), and by how much the exported winner is slower than the
+fastest config, both by their recorded medians (``loss``: mean and worst). Beside it the same of
+the argmin of a mean of 7 samples, over the configs that the same search visited, drawn under
+the drift of the same moments: other tuners declare no ties and hold no final.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from resampled import DRIFT, FORGETS, MEAN_OF, ResampledDevice, recorded_times
+from results_file import write_json
+
+from autotune.records import PRESETS, Config, Problem, leaders, load_kernel
+from autotune.store import Store
+from autotune.study import StudySpec, run_study
+from autotune.table import build_table
+
+PACKAGES = ("autotune-kernels", "numpy", "optuna")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What one run says of one problem: its winner, what it ties with, and what others say."""
+
+    exported: Config
+    tied: frozenset[Config]
+    by_mean: Config
+
+
+def main() -> None:
+    """Run the study again and again, print a table, and keep it."""
+    arguments = _arguments()
+    device, times = recorded_times(arguments.recording, load_kernel(arguments.kernel))
+    spec = study(arguments, tuple(times))
+    runs = [run(spec, arguments, seed) for seed in range(arguments.runs)]
+    rows = [judged(each, times[each], [run[each] for run in runs]) for each in spec.problems]
+    rows.append(together(rows))
+    show(rows)
+    if arguments.json is not None:
+        asked = ("runs", "sampler", "trials", "policy", "drift")
+        about = {
+            "recorded_on": device.name,
+            "driver": device.driver,
+            **{name: getattr(arguments, name) for name in asked},
+            "search_seed": spec.seed,
+            "noise_seeds": f"0 to {arguments.runs - 1}",
+            "drift_forgets_after": FORGETS,
+            "mean_of": MEAN_OF,
+        }
+        write_json(arguments.json, rows, packages=PACKAGES, about=about)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--recording", default="h200")
+    parser.add_argument("--kernel", default="gemm")
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--sampler", default="tpe")
+    parser.add_argument("--trials", type=int, default=200)
+    parser.add_argument("--policy", choices=PRESETS, default="standard")
+    parser.add_argument("--drift", type=float, default=DRIFT, help="standard deviation, relative")
+    parser.add_argument("--json", type=Path)
+    return parser.parse_args()
+
+
+def study(arguments: argparse.Namespace, problems: tuple[Problem, ...]) -> StudySpec:
+    """Return the study that is run again and again."""
+    return StudySpec(
+        name="flips",
+        kernel_ref=arguments.kernel,
+        kernel=load_kernel(arguments.kernel),
+        problems=problems,
+        sampler=arguments.sampler,
+        trials=arguments.trials,
+        policy=PRESETS[arguments.policy],
+    )
+
+
+def run(spec: StudySpec, arguments: argparse.Namespace, seed: int) -> dict[Problem, Told]:
+    """Run the study once with the noise of ``seed`` and return what it says of each problem."""
+    device = ResampledDevice(arguments.recording, seed=seed, drift=arguments.drift)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(device),
+        closing(Store.open(f"{folder}/results.db")) as store,
+    ):
+        run_study(spec, device=device, store=store)
+        exported = exports(store, spec)
+        return {each: _told(store, device, each, exported[each]) for each in spec.problems}
+
+
+def exports(store: Store, spec: StudySpec) -> dict[Problem, Config]:
+    """Return the config that a table of these results answers with, by problem."""
+    [kernel] = build_table(store).document["kernels"].values()
+    parse = spec.kernel.problem_type.parse
+    return {parse(entry["problem"]): Config(entry["config"]) for entry in kernel["entries"]}
+
+
+def _told(store: Store, device: ResampledDevice, problem: Problem, exported: Config) -> Told:
+    finals = store.finals()
+    held = [
+        finals[each.id]
+        for each in store.contexts()
+        if each.context.problem.key == problem.key and each.id in finals
+    ]
+    tied = leaders(held[0].finalists) if held else ()
+    means = {config: ns for (key, config), ns in device.means_ns.items() if key == problem.key}
+    return Told(
+        exported=exported,
+        tied=frozenset(tied) | {exported},
+        by_mean=min(means, key=lambda config: means[config]),
+    )
+
+
+def judged(problem: Problem, times: Mapping[Config, float], runs: Sequence[Told]) -> dict[str, Any]:
+    """Return a row: how often the runs agree about one problem, and what they lose."""
+    usual = _usual(run.exported for run in runs)
+    best_ns = min(times.values())
+    return {
+        "problem": problem.as_dict(),
+        "best_us": best_ns / 1e3,
+        "winners": len({run.exported for run in runs}),
+        "same": fmean(run.exported == usual for run in runs),
+        "same_or_tie": fmean(usual in run.tied for run in runs),
+        "tied": fmean(len(run.tied) - 1 for run in runs),
+        **_losses("loss", [times[run.exported] / best_ns - 1 for run in runs]),
+        "by_mean_winners": len({run.by_mean for run in runs}),
+        "by_mean_same": fmean(run.by_mean == _usual(r.by_mean for r in runs) for run in runs),
+        **_losses("by_mean_loss", [times[run.by_mean] / best_ns - 1 for run in runs]),
+    }
+
+
+def together(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a row over all problems: means, and the worst of what is worst."""
+    means = (
+        "winners",
+        "same",
+        "same_or_tie",
+        "tied",
+        "loss",
+        "by_mean_winners",
+        "by_mean_same",
+        "by_mean_loss",
+    )
+    worst = ("loss_worst", "by_mean_loss_worst")
+    return {
+        "problem": None,
+        **{name: fmean(row[name] for row in rows) for name in means},
+        **{name: max(row[name] for row in rows) for name in worst},
+    }
+
+
+def show(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print a line for each problem and one for all."""
+    print(
+        f"{'':32}{'exported: ':>43}|{'  argmin of a mean of 7':>29}\n"
+        f"{'problem':32}{'winners':>8}{'same':>6}{'or tie':>8}{'loss %':>9}{'worst':>8}    |"
+        f"{'winners':>9}{'same':>6}{'loss %':>9}{'worst':>7}"
+    )
+    for row in rows:
+        fields = row["problem"]
+        name = ",".join(map(str, fields.values())) if fields else "all"
+        print(
+            f"{name:32}{row['winners']:8.3g}{row['same']:6.2f}{row['same_or_tie']:8.3f}"
+            f"{100 * row['loss']:9.3f}{100 * row['loss_worst']:8.3f}    |"
+            f"{row['by_mean_winners']:9.3g}{row['by_mean_same']:6.2f}"
+            f"{100 * row['by_mean_loss']:9.3f}{100 * row['by_mean_loss_worst']:7.3f}"
+        )
+
+
+def _usual(configs: Iterable[Config]) -> Config:
+    return Counter(configs).most_common(1)[0][0]
+
+
+def _losses(name: str, shares: Sequence[float]) -> dict[str, float]:
+    return {name: fmean(shares), f"{name}_worst": max(shares)}
+
+
+if __name__ == "__main__":
+    main()
