@@ -125,7 +125,7 @@ class Outcome:
     def stopped(cls, measurement: Measurement, above_ns: float) -> Outcome:
         """Return the outcome of a candidate that was given up, being slower than ``above_ns``."""
         least_us = measurement.interval_ns[0] / 1e3
-        message = f"takes {least_us:.4g} µs or more; above {above_ns / 1e3:.4g} µs none is measured"
+        message = f"takes {least_us:.4g} µs or more: given up above {above_ns / 1e3:.4g} µs"
         return cls(status=Status.STOPPED_EARLY, message=message, measurement=measurement)
 
     @classmethod

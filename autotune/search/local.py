@@ -36,7 +36,7 @@ class LocalSearch:
                 return row
         return self._random.choose()
 
-    def learn(self, row: int, time_ns: float | None) -> None:
-        """Make ``row`` the incumbent if it is the fastest so far."""
-        if time_ns is not None and time_ns < self._best_ns:
+    def learn(self, row: int, time_ns: float | None, *, censored: bool) -> None:
+        """Make ``row`` the incumbent if it is the fastest so far: what was given up is not."""
+        if not censored and time_ns is not None and time_ns < self._best_ns:
             self._incumbent, self._best_ns = row, time_ns

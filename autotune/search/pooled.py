@@ -8,6 +8,8 @@ from typing import Protocol
 from autotune.records import Config, Status
 from autotune.search.pool import Pool
 
+_TIMED = (Status.OK, Status.STOPPED_EARLY)
+
 
 class Strategy(Protocol):
     """The part in which samplers differ. Rows are those of a pool."""
@@ -16,8 +18,14 @@ class Strategy(Protocol):
         """Return a free row. It is called only while there is one."""
         ...
 
-    def learn(self, row: int, time_ns: float | None) -> None:
-        """Learn that ``row`` took ``time_ns``, in ns, or failed (None). Called once a row."""
+    def learn(self, row: int, time_ns: float | None, *, censored: bool) -> None:
+        """Learn what became of ``row``. Called once a row.
+
+        Args:
+            row: Free or not.
+            time_ns: The time that it took, in ns, or None if it failed.
+            censored: True if it was given up after that time: it takes so long, or longer.
+        """
         ...
 
 
@@ -40,18 +48,19 @@ class PooledSearcher:
             return None
         return self._pool.take(self._strategy.choose())
 
-    def tell(self, config: Config, status: Status, median_ns: float | None) -> None:
+    def tell(self, config: Config, status: Status, time_ns: float | None) -> None:
         """Learn what became of ``config``; one that the pool lacks or was told is ignored."""
         row = self._pool.row(config)
         if row is None or row in self._told:
             return
         self._told.add(row)
         self._pool.take(row)
-        self._strategy.learn(row, _time_of(status, median_ns))
+        censored = status is Status.STOPPED_EARLY
+        self._strategy.learn(row, _time_of(status, time_ns), censored=censored)
 
 
-def _time_of(status: Status, median_ns: float | None) -> float | None:
-    """Return the time that a trial may be ranked by, in ns, or None if it failed."""
-    if status is not Status.OK or median_ns is None or not math.isfinite(median_ns):
+def _time_of(status: Status, time_ns: float | None) -> float | None:
+    """Return the time that a trial may be ranked by, in ns, or None if nothing is known of it."""
+    if status not in _TIMED or time_ns is None or not math.isfinite(time_ns):
         return None
-    return median_ns
+    return time_ns

@@ -34,9 +34,9 @@ class PromisingFirst:
         row = next(free, None)
         return self._then.choose() if row is None else row
 
-    def learn(self, row: int, time_ns: float | None) -> None:
+    def learn(self, row: int, time_ns: float | None, *, censored: bool) -> None:
         """Let the other strategy learn."""
-        self._then.learn(row, time_ns)
+        self._then.learn(row, time_ns, censored=censored)
 
 
 def promising(pool: Pool, expected_ns: Iterable[float]) -> list[int]:

@@ -23,13 +23,15 @@ class Searcher(Protocol):
         """
         ...
 
-    def tell(self, config: Config, status: Status, median_ns: float | None) -> None:
+    def tell(self, config: Config, status: Status, time_ns: float | None) -> None:
         """Learn what became of ``config``, asked or not.
 
         Args:
             config: A config that is not valid in this space (any more) is ignored.
             status: How its trial ended.
-            median_ns: Its time in ns if it is ``ok``. A time that is not finite counts as a
-                failure: it teaches what to avoid and never becomes the best.
+            time_ns: Its median in ns if it is ``ok``. A time that is not finite counts as a
+                failure: it teaches what to avoid and never becomes the best. If it was
+                ``stopped_early``, a time that it is surely not below: it never becomes the best
+                either, whatever that says.
         """
         ...

@@ -23,5 +23,5 @@ class Sweep:
         """Return the next row of the order that is free."""
         return next(row for row in self._order if self._pool.is_free(row))
 
-    def learn(self, row: int, time_ns: float | None) -> None:
+    def learn(self, row: int, time_ns: float | None, *, censored: bool) -> None:
         """Learn nothing: the order stands."""

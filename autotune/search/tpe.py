@@ -62,12 +62,16 @@ class Tpe:
         self._pending[row] = None
         return row
 
-    def learn(self, row: int, time_ns: float | None) -> None:
-        """Remember what became of ``row``."""
+    def learn(self, row: int, time_ns: float | None, *, censored: bool) -> None:
+        """Remember what became of ``row``.
+
+        What was given up is shown to TPE with the time that it takes at least, which is enough to
+        rank it behind what is fast. It is never refined.
+        """
         self._pending.pop(row, None)
         self._trials.pop(row, None)
         self._learned[row] = time_ns
-        if time_ns is not None:
+        if time_ns is not None and not censored:
             bisect.insort(self._ranked, (time_ns, row))
 
     def _refinement(self) -> int:

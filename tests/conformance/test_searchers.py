@@ -106,6 +106,37 @@ def test_a_time_that_is_not_finite_is_a_failure_and_never_the_best(name, time_ns
     assert _run(_make(name), 60, outcome) == _run(_make(name), 60, failing)
 
 
+def _stopped(config):
+    """Give up what is clearly slow, as a study does, with a bound that is below its time."""
+    slow = _time_ns(config) > 1200.0
+    return (Status.STOPPED_EARLY, 1100.0) if slow else (Status.OK, _time_ns(config))
+
+
+def test_what_was_stopped_early_is_not_asked_again_and_ends_no_search(name):
+    assert set(_run(_make(name), 999, _stopped)) == set(VALID)
+    all_slow = _run(_make(name), 999, lambda _: (Status.STOPPED_EARLY, 1100.0))
+    assert set(all_slow) == set(VALID)
+
+
+def test_a_searcher_told_what_was_stopped_early_goes_on_as_if_never_interrupted(name):
+    whole = _run(_make(name), 45, _stopped)
+    resumed = _make(name)
+    for config in whole[:30]:
+        resumed.tell(config, *_stopped(config))
+    assert _run(resumed, 15, _stopped) == whole[30:]
+
+
+@pytest.mark.parametrize("bound_ns", [math.nan, math.inf, None])
+def test_what_was_stopped_early_without_a_bound_is_a_failure(name, bound_ns):
+    def outcome(status):
+        return lambda config: (
+            (status, bound_ns) if config["loads"] == "none" else (Status.OK, _time_ns(config))
+        )
+
+    asked = _run(_make(name), 60, outcome(Status.STOPPED_EARLY))
+    assert asked == _run(_make(name), 60, outcome(Status.CRASHED))
+
+
 def test_every_status_can_be_told(name):
     searcher = _make(name)
     statuses = [*Status] * 4

@@ -103,3 +103,50 @@ def test_local_search_restarts_elsewhere_once_the_neighbourhood_is_spent():
     near = [x for x in asked[1:] if abs(x - asked[0]) <= 2]
     assert sorted(near) == sorted(asked[1:5])
     assert max(asked) - min(asked) > 50
+
+
+def _steps(one, other):
+    """Return how far apart two configs are: levels on ordered axes, one for each other."""
+    ordered = ("m", "n", "k")
+    return sum(abs(one[x] - other[x]) if x in ordered else one[x] != other[x] for x in one)
+
+
+@pytest.mark.parametrize("name", ["tpe", "local"])
+def test_what_is_refined_is_never_what_was_stopped_early(name):
+    """However low its bound: only a whole measurement shows that something is fast."""
+    searcher = make_searcher(name, space=SPACE, valid=VALID, seed=0)
+    fast, stopped = VALID[0], VALID[-1]
+    for config in VALID[1:-1:12]:
+        searcher.tell(config, Status.OK, 5000.0 + _time_ns(config))
+    searcher.tell(fast, Status.OK, 1000.0)
+    searcher.tell(stopped, Status.STOPPED_EARLY, 900.0)
+    asked = [searcher.ask() for _ in range(4)]
+    assert min(_steps(config, fast) for config in asked) == 1
+    assert name == "tpe" or all(_steps(config, stopped) > 2 for config in asked)
+
+
+def test_tpe_turns_away_from_what_is_stopped_early_and_not_from_all_else():
+    def outcome(config):
+        slow = config["copy"] != "b"
+        return (Status.STOPPED_EARLY, 3000.0) if slow else (Status.OK, _time_ns(config))
+
+    tried = [c for seed in SEEDS for c in _found("tpe", seed, 60, outcome)[30:]]
+    assert sum(c["copy"] == "b" for c in tried) / len(tried) > 2 / 3  # by chance 1 / 3
+
+
+def test_tpe_finds_the_best_as_well_when_slow_ones_are_given_up():
+    def stopping():
+        best = float("inf")
+
+        def outcome(config):
+            nonlocal best
+            time_ns = _time_ns(config)
+            if time_ns > 1.5 * best:
+                return Status.STOPPED_EARLY, 1.5 * best
+            best = min(best, time_ns)
+            return Status.OK, time_ns
+
+        return outcome
+
+    found = [min(map(_time_ns, _found("tpe", seed, 60, stopping()))) for seed in SEEDS]
+    assert median(found) <= median(min(map(_time_ns, _found("tpe", seed, 60))) for seed in SEEDS)
