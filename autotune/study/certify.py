@@ -108,7 +108,8 @@ def certify(
     Raises:
         InvalidInput: A kernel cannot be loaded, or the device cannot run it.
         DeviceUnavailable: The device went away.
-        AutotuneError: The file cannot be written, or has changed meanwhile.
+        AutotuneError: The draws do not fit the device's memory, or the file cannot be written or
+            has changed meanwhile.
     """
     exam = Exam.of(draws)
     examined = []

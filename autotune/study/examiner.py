@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from autotune.device import Device
 from autotune.device.sanitizer import Sanitizer
 from autotune.dispatch import Entry, KernelTable
-from autotune.errors import InvalidInput, InvalidProblem
+from autotune.errors import AutotuneError, InvalidInput, InvalidProblem
 from autotune.records import (
     Binary,
     Candidate,
@@ -23,6 +23,7 @@ from autotune.records import (
     Toolchain,
     Value,
     load_kernel,
+    one_line,
 )
 from autotune.study.neighbours import neighbours
 from autotune.table import Place
@@ -162,9 +163,16 @@ class Examiner:
         if isinstance(built, Failure):
             return Outcome.of(built)
         try:
-            return self.device.measure(candidate, built, self.exam)
+            outcome = self.device.measure(candidate, built, self.exam)
         except InvalidInput as error:  # no inputs or reference, of this problem at least
             return Outcome(status=Status.RUNTIME_ERROR, message=error.message)
+        if outcome.status is Status.OOM and self.exam.draws > 1:
+            raise AutotuneError(  # what is to blame is how much is kept to compare with
+                f"{self.kernel.name} {candidate.problem}: {self.exam.draws} draws do not fit the "
+                f"memory of {self.device.name}: {one_line(outcome.message)}",
+                hint="the table is as it was; add --draws 1",
+            )
+        return outcome
 
     def _watched(self, examination: Examination, right: list[tuple[Candidate, Binary]]) -> Examined:
         told = self.sanitizer

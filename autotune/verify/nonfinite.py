@@ -30,15 +30,15 @@ class Spot:
     def put(self, array: Any, operand: Operand, *, seed: str, xp: Any) -> Any:
         """Return an input, as stored, with the value in its place.
 
-        A lone number, such as a scale, becomes NaN alone: times infinity, the sign of a sum that
-        is nearly zero would decide, which no reference defines.
+        A lone number, such as a scale, never becomes infinite: the sign of a sum that is nearly
+        zero would decide, which no reference defines.
         """
         flat = array.reshape(-1)
-        if flat.size == 0 or not is_float(operand.dtype):
+        lone = flat.size == 1 and not math.isnan(self.value)
+        if flat.size == 0 or lone or not is_float(operand.dtype):
             return array
         at = flat.size - 1 if self.last else int(digest([seed, operand.name]), 16) % flat.size
-        value = self.value if flat.size > 1 else math.nan
-        flat[at] = encode(xp.full(1, value, dtype="float32"), operand.dtype, xp)[0]
+        flat[at] = encode(xp.full(1, self.value, dtype="float32"), operand.dtype, xp)[0]
         return array
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from autotune.cli.certify import TOOLS
+from autotune.device import sanitizer
 from autotune.dispatch import Table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "kernels"))
@@ -136,3 +138,7 @@ def _living(mark):
         except OSError:
             continue
     return found
+
+
+def test_every_tool_of_the_sanitizer_can_be_asked_for():
+    assert TOOLS == sanitizer.TOOLS

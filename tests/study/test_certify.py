@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from autotune.device import recordings
 from autotune.dispatch import Table
 from autotune.errors import AutotuneError, DeviceUnavailable, InvalidInput, InvalidTable
-from autotune.records import Limits, Status
+from autotune.records import Limits, Outcome, Status
 from autotune.study.certify import certify, open_measured
 from autotune.table import TableFile
 
@@ -216,3 +217,30 @@ def test_an_interrupt_leaves_the_table_as_it_was(path):
         certified(path, table, say=stop)
     assert json.loads(path.read_text()) == table
     assert [each.name for each in path.parent.iterdir()] == ["table.json"]
+
+
+class Crowded:
+    """A device whose memory holds one draw, as far as it is asked."""
+
+    def __init__(self, device):
+        self._device = device
+
+    def __getattr__(self, name):
+        return getattr(self._device, name)
+
+    def measure(self, candidate, binary, policy):
+        if policy.draws > 1:
+            return Outcome(status=Status.OOM, message="out of memory")
+        return self._device.measure(candidate, binary, policy)
+
+
+def test_draws_that_do_not_fit_the_memory_cost_no_entry(path):
+    table = document(answer(4))
+    file = TableFile.open(write(path, table))
+    with closing(open_measured(file, limits=LIMITS)) as device:
+        with pytest.raises(AutotuneError, match="2 draws do not fit the memory of host") as refused:
+            certify(file, device=Crowded(device), draws=2)
+        assert "--draws 1" in refused.value.hint
+        assert json.loads(path.read_text()) == table
+        certify(file, device=Crowded(device), draws=1)
+    assert entries(path)[0].certificate.draws == 1
