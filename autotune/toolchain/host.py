@@ -104,7 +104,7 @@ class HostCompiler:
         arguments = [*self.options(unit, arch), *folders, "-o", str(output)]
         code, log = _run([*self.command[:1], *arguments, str(unit.main.absolute())], scratch)
         if code != 0 or not output.is_file():
-            return compile_error(log)
+            return compile_error(log.replace(f"{header.parent}/", ""))  # equal faults read alike
         image = output.read_bytes()
         if b"\0" + unit.entry.encode() + b"\0" not in image:  # a name in its symbol table
             return no_entry(unit)
