@@ -3,6 +3,8 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import itertools
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -145,6 +147,26 @@ def test_cold_is_slower_than_hot_where_the_cache_matters(device):
         for cache in ("cold", "hot")
     }
     assert times["cold"] > 1.05 * times["hot"]
+
+
+def test_half_the_work_in_half_the_time_is_more_than_the_memory_can_do(device):
+    policy = BRISK.replace(cache="cold", verify=False)
+    large = {"count": 1 << 26, "threads": 1024}
+    result = outcome(device, made(device, "half", **large), policy)
+    assert result.status is Status.BAD_MEASUREMENT
+    assert "bytes/s" in result.message
+    assert outcome(device, made(device, **large), policy).status is Status.OK
+
+
+def test_the_driver_tells_what_the_peaks_follow_from():
+    """In a process of its own, for this one must not get a context."""
+    code = (
+        "from autotune.device.cuda import CudaBackend; peaks = CudaBackend(0).peaks; "
+        "print(peaks.flop_per_s, peaks.bytes_per_s)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    flop_per_s, bytes_per_s = map(float, ran.stdout.split())
+    assert flop_per_s > 10 * bytes_per_s > 1e11
 
 
 def test_a_study_on_this_device_makes_no_context_in_its_own_process(device):

@@ -163,3 +163,16 @@ def test_it_answers_in_full_where_nothing_is_to_be_given_up(sampled, factor, bes
 def test_a_recorded_failure_stays_what_it_was_however_fast_the_best(sampled):
     made = candidate(sampled, fault="nan", twin=0)
     assert outcome(sampled, made, STOPPING, best_ns=1e-3).status is Status.INCORRECT
+
+
+def test_what_was_stopped_early_when_it_was_recorded_stays_so(tmp_path):
+    """Its few samples are all there is: no later search can learn more from them."""
+    seen = dataclasses.replace(TRIALS[0].measurement, samples_ns=MANY[:3])
+    given_up = dataclasses.replace(
+        TRIALS[0], status=Status.STOPPED_EARLY, measurement=seen, message="takes 0.02 µs or more"
+    )
+    device = record(tmp_path / "r.sqlite", (CONTEXT, (given_up,)))
+    result = outcome(device, candidate(device, fault="none", twin=0), STOPPING, best_ns=1e9)
+    assert (result.status, result.measurement) == (Status.STOPPED_EARLY, seen)
+    assert result.message == given_up.message
+    device.close()
