@@ -9,17 +9,17 @@ from autotune.records import QUICK
 from autotune.study import DriftSpec, FinalSpec, Silent, StudySpec, run_study
 
 sys.path.insert(0, str(Path(__file__).parent / "kernels"))
-from doubling import CUDA, HOST, Doubling, DoublingOnGpu  # noqa: E402 - found by the line above
+from doubling import CUDA, HOST, Doubling, DoublingOnGpu
 
 POLICY = QUICK.replace(warmup_ms=0.1, budget_ms=1.0)
 OF = {"c++": (HOST, Doubling), "cuda": (CUDA, DoublingOnGpu)}
 
 
-def kernel(candidates, language="c++"):
+def kernel(candidates, language="c++", made=None):
     """Return the kernel whose space is ``candidates``, in this order."""
-    made = OF[language][1]()
-    made.candidates = tuple(candidates)
-    return made
+    of = (made or OF[language][1])()
+    of.candidates = tuple(candidates)
+    return of
 
 
 def spec(*candidates, counts=(1024,), language="c++", **changes):

@@ -1,4 +1,4 @@
-"""y = 2 x on the host and on a GPU, by candidates that are right or meet the fate they are named for.
+"""y = 2 x on the host and on a GPU, by candidates that are right or meet their named fate.
 
 ``candidates`` are the space, in order; the first is the default. Whatever follows ``:`` tells
 candidates of one fate apart.
