@@ -35,8 +35,8 @@ _BOOT = (
 
 def find_sanitizer() -> str | None:
     """Return compute-sanitizer of the PATH, of CUDA_HOME or of NVIDIA's package, or None."""
-    places = os.environ.get("PATH", ""), f"{os.environ.get('CUDA_HOME', '/usr/local/cuda')}/bin"
-    found = shutil.which(PROGRAM, path=os.pathsep.join(places))
+    toolkit = f"{os.environ.get('CUDA_HOME', '/usr/local/cuda')}/bin"
+    found = shutil.which(PROGRAM) or shutil.which(PROGRAM, path=toolkit)
     if found is not None:
         return found
     try:
