@@ -22,7 +22,8 @@ NAMES = ("right", *(f"right:{number}" for number in range(1, 12)))
 HOLDER = """
 import time
 from autotune.device.lock import DeviceLock
-DeviceLock("GPU-of-a-test", "cuda:0").acquire()
+lock = DeviceLock("GPU-of-a-test", "cuda:0")
+lock.acquire()
 print("in", flush=True)
 time.sleep(600)
 """
