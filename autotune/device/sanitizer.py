@@ -130,5 +130,7 @@ def _counted(count: int) -> str:
 
 
 def _last(output: str) -> str:
-    lines = [line for line in output.splitlines() if line.strip(" =")]
-    return lines[-1] if lines else "it said nothing"
+    """Return what the program that was watched said last, or else the tool."""
+    lines = [line.strip(" =") for line in output.splitlines() if not line.startswith("=")]
+    tool = [line.strip(" =") for line in output.splitlines() if line.startswith("=")]
+    return next((line for line in (*reversed(lines), *reversed(tool)) if line), "it said nothing")

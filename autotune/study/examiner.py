@@ -32,6 +32,7 @@ from autotune.verify import Exam
 # A launcher that cannot build or start a config goes on to the next choice, so that nothing wrong
 # comes out. It counts where the config was chosen for the problem, not beside it.
 DECLINED = frozenset({Status.COMPILE_ERROR, Status.COMPILE_TIMEOUT, Status.RESOURCES, Status.OOM})
+WATCHED = 4  # problems: its own, and those with tails in every direction, which come first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +180,7 @@ class Examiner:
         if isinstance(self.kernel, LibraryKernel):
             told = "not for a library's code"
         if not isinstance(told, str):
-            fault, told = told.watch([right[0], *right[-1:]])
+            fault, told = told.watch(right[:WATCHED])
             if fault is not None:
                 return examination.failed(right[0][0].problem, Outcome.of(fault))
         return Examined(
