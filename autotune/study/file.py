@@ -114,7 +114,7 @@ class _Limits(_Section):
 
 class _Final(_Section):
     candidates: int = Field(default=5, ge=0, le=100)
-    rounds: int = Field(default=5, ge=1, le=1000)
+    rounds: int = Field(default=9, ge=1, le=1000)
 
 
 class _Drift(_Section):

@@ -21,7 +21,7 @@ class FinalSpec:
     """
 
     candidates: int = 5
-    rounds: int = 5
+    rounds: int = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
