@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import closing
@@ -40,7 +41,7 @@ from autotune.records import (
     Toolchain,
 )
 from autotune.store import Store
-from autotune.timing import Plan, set_count, stop_above_ns, time_launches
+from autotune.timing import Plan, Timing, set_count, stop_above_ns, time_launches
 from autotune.toolchain import source_digest
 
 DRIFT = 0.01  # standard deviation; the recorded clocks stay within 1 %, but for a few excursions
@@ -92,11 +93,12 @@ class Resampling:
 
 @dataclass(slots=True, kw_only=True)
 class Spent:
-    """Device time in ns, by what it was for."""
+    """Device time in ns, by what it was for; of how many measurements, and how many stopped."""
 
     verify_ns: float = 0.0
     time_ns: float = 0.0
     measurements: int = 0
+    stopped: int = 0
 
     @property
     def total_ns(self) -> float:
@@ -108,7 +110,7 @@ class ResampledDevice:
     """Measures by drawing from a recording.
 
     Attributes:
-        spent: The device time so far.
+        spent: The device time so far, by problem.
         means_ns: Beside it, for each config its first mean of ``MEAN_OF`` samples, drawn anew
             under the drift of the same moment: what a tuner without statistics would go by.
 
@@ -126,7 +128,7 @@ class ResampledDevice:
         assert isinstance(opened, RecordingDevice)
         self.recording = opened
         self.name, self.identity = f"resampled:{name}", opened.identity
-        self.spent = Spent()
+        self.spent: defaultdict[Problem, Spent] = defaultdict(Spent)
         self.means_ns: dict[tuple[str, Config], float] = {}
         self._drift = Drift(drift, seed)
         self._chance = random.Random(f"samples {seed}")  # noqa: S311 - not a secret
@@ -182,17 +184,13 @@ class ResampledDevice:
         stopwatch = Resampling(samples_ns, factor, self._chance)
         sets = _sets(candidate, policy)
         timing = time_launches(stopwatch, policy, sets=sets, best_ns=best_ns)
-        self.spent.measurements += 1
-        self.spent.time_ns += stopwatch.spent_ns
-        self.spent.verify_ns += verifying_launches(policy) * recorded.measurement.median_ns
-        if isinstance(timing, Failure):
-            return Outcome.of(timing)
-        measured = Measurement(
-            samples_ns=timing.samples_ns, launches_per_sample=timing.launches_per_sample
-        )
-        if timing.stopped:
-            return Outcome.stopped(measured, stop_above_ns(policy, best_ns))
-        return Outcome(status=Status.OK, measurement=measured)
+        outcome = _outcome(timing, stop_above_ns(policy, best_ns))
+        spent = self.spent[candidate.problem]
+        spent.time_ns += stopwatch.spent_ns
+        spent.verify_ns += verifying_launches(policy) * recorded.measurement.median_ns
+        spent.measurements += 1
+        spent.stopped += outcome.status is Status.STOPPED_EARLY
+        return outcome
 
     def close(self) -> None:
         """Close the recording."""
@@ -203,6 +201,17 @@ class ResampledDevice:
         if key not in self.means_ns:
             drawn = self._others.choices(samples_ns, k=MEAN_OF)
             self.means_ns[key] = factor * fmean(drawn)
+
+
+def _outcome(timing: Timing | Failure, above_ns: float) -> Outcome:
+    if isinstance(timing, Failure):
+        return Outcome.of(timing)
+    measured = Measurement(
+        samples_ns=timing.samples_ns, launches_per_sample=timing.launches_per_sample
+    )
+    if timing.stopped:
+        return Outcome.stopped(measured, above_ns)
+    return Outcome(status=Status.OK, measurement=measured)
 
 
 def verifying_launches(policy: Policy) -> int:

@@ -1,0 +1,198 @@
+"""GPU time that a study needs, with early stop and adaptive repeats, beside all samples of all.
+
+    python benchmarks/savings.py --json benchmarks/results/savings_h200.json
+
+The same study searches every problem of the shipped recording four times: with all samples that
+its policy allows (``all``), with early stop, with adaptive repeats, and with both as a study has
+them by default (``both``). Only the last holds a final and reads a yardstick, and these are
+counted against it: the others go by the search's medians, as tuners do.
+
+GPU time is what the product's own sampler asks of a stopwatch that draws from the recorded
+samples (see ``resampled.py``): a first look, warming up, every batch of launches. To it comes
+verification: a launch of the candidate for each case, each repeat, and one after timing. Left
+out is what does not depend on the policy: compiling, references, comparing outputs, loading.
+
+What the recording shows and what it does not: it holds up to 11 samples of 0.3 ms of each
+config, as ``quick`` took them. A full measurement under ``standard``, 51 samples of 1 ms or what
+60 ms allow, is modelled by drawing from these 11, with their scatter: real samples of 1 ms are
+means of more launches and scatter less, so adaptive repeats would stop sooner. The drift between
+measurements is part of the model; that within one, which may prolong warming up, is not.
+
+``loss`` is by how much the exported winner is slower than the fastest config, by recorded
+medians; ``saved`` is the share of the GPU time of ``all`` that ``both`` does without.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from flips import exports
+from resampled import DRIFT, FORGETS, ResampledDevice, Spent, recorded_times
+from results_file import write_json
+
+from autotune.records import PRESETS, Config, Policy, Problem, load_kernel
+from autotune.store import Store
+from autotune.study import DriftSpec, FinalSpec, StudySpec, run_study
+
+PACKAGES = ("autotune-kernels", "numpy", "optuna")
+ARMS = ("all", "early stop", "adaptive", "both")
+Times = Mapping[Problem, Mapping[Config, float]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What one study took for one problem, and what it found."""
+
+    spent: Spent
+    exported: Config
+
+
+def main() -> None:
+    """Run the study with each way of sampling, print a table, and keep it."""
+    arguments = _arguments()
+    device, times = recorded_times(arguments.recording, load_kernel(arguments.kernel))
+    rows = []
+    for policy in arguments.policies:
+        some = compared(policy, times, arguments)
+        rows += [*some, together(some)]
+        show(some, rows[-1])
+    if arguments.json is not None:
+        about = {
+            "recorded_on": device.name,
+            "driver": device.driver,
+            **{name: getattr(arguments, name) for name in ("runs", "sampler", "trials", "drift")},
+            "search_seed": 0,
+            "noise_seeds": f"0 to {arguments.runs - 1}",
+            "drift_forgets_after": FORGETS,
+        }
+        write_json(arguments.json, rows, packages=PACKAGES, about=about)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--recording", default="h200")
+    parser.add_argument("--kernel", default="gemm")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--sampler", default="tpe")
+    parser.add_argument("--trials", type=int, default=200)
+    parser.add_argument("--policies", nargs="+", choices=PRESETS, default=["standard", "quick"])
+    parser.add_argument("--drift", type=float, default=DRIFT, help="standard deviation, relative")
+    parser.add_argument("--json", type=Path)
+    return parser.parse_args()
+
+
+def compared(preset: str, times: Times, arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return a row for each problem: what each way of sampling costs, and what it finds."""
+    ran = {
+        arm: [run(spec, arguments, seed) for seed in range(arguments.runs)]
+        for arm in ARMS
+        for spec in [study(arm, PRESETS[preset], tuple(times), arguments)]
+    }
+    return [
+        _row(preset, problem, times[problem], {arm: [r[problem] for r in ran[arm]] for arm in ARMS})
+        for problem in times
+    ]
+
+
+def study(
+    arm: str, policy: Policy, problems: tuple[Problem, ...], arguments: argparse.Namespace
+) -> StudySpec:
+    """Return the study that samples as ``arm`` says."""
+    spec = StudySpec(
+        name="savings",
+        kernel_ref=arguments.kernel,
+        kernel=load_kernel(arguments.kernel),
+        problems=problems,
+        sampler=arguments.sampler,
+        trials=arguments.trials,
+        policy=sampled(policy, arm),
+    )
+    if arm == "both":
+        return spec
+    alone = {"final": FinalSpec(candidates=0), "drift": DriftSpec(every=0)}
+    return dataclasses.replace(spec, **alone)
+
+
+def sampled(policy: Policy, arm: str) -> Policy:
+    """Return ``policy`` without what ``arm`` does without."""
+    without = {
+        "all": {"precision": 0.0, "stop_factor": 0.0},
+        "early stop": {"precision": 0.0},
+        "adaptive": {"stop_factor": 0.0},
+        "both": {},
+    }
+    return policy.replace(**without[arm])
+
+
+def run(spec: StudySpec, arguments: argparse.Namespace, seed: int) -> dict[Problem, Cost]:
+    """Run the study once with the noise of ``seed``."""
+    device = ResampledDevice(arguments.recording, seed=seed, drift=arguments.drift)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(device),
+        closing(Store.open(f"{folder}/results.db")) as store,
+    ):
+        run_study(spec, device=device, store=store)
+        exported = exports(store, spec)
+    return {each: Cost(spent=device.spent[each], exported=exported[each]) for each in spec.problems}
+
+
+def _row(
+    preset: str,
+    problem: Problem,
+    times: Mapping[Config, float],
+    costs: Mapping[str, Sequence[Cost]],
+) -> dict[str, Any]:
+    best_ns = min(times.values())
+    arms = {
+        arm: {
+            "gpu_ms": fmean(each.spent.total_ns for each in some) / 1e6,
+            "verify_ms": fmean(each.spent.verify_ns for each in some) / 1e6,
+            "measurements": fmean(each.spent.measurements for each in some),
+            "stopped": fmean(each.spent.stopped for each in some),
+            "loss": fmean(times[each.exported] / best_ns - 1 for each in some),
+        }
+        for arm, some in costs.items()
+    }
+    row = {"policy": preset, "problem": problem.as_dict(), "best_us": best_ns / 1e3, "arms": arms}
+    return {**row, "saved": _saved(arms)}
+
+
+def together(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a row over all problems: sums of times and counts, means of losses."""
+    arms = {
+        arm: {
+            name: (fmean if name == "loss" else sum)(row["arms"][arm][name] for row in rows)
+            for name in rows[0]["arms"][arm]
+        }
+        for arm in ARMS
+    }
+    return {"policy": rows[0]["policy"], "problem": None, "arms": arms, "saved": _saved(arms)}
+
+
+def _saved(arms: Mapping[str, Mapping[str, float]]) -> float:
+    return 1 - arms["both"]["gpu_ms"] / arms["all"]["gpu_ms"]
+
+
+def show(rows: Sequence[Mapping[str, Any]], total: Mapping[str, Any]) -> None:
+    """Print a line for each problem and one for all."""
+    print(f"\n{total['policy'] + ': GPU time, loss':28}", *(f"{arm:>20}" for arm in ARMS), " saved")
+    for row in (*rows, total):
+        name = ",".join(map(str, row["problem"].values())) if row["problem"] else "all"
+        cells = (
+            f"{each['gpu_ms'] / 1e3:9.2f} s, {100 * each['loss']:5.2f} %"
+            for each in row["arms"].values()
+        )
+        print(f"{name:28}", *(f"{cell:>20}" for cell in cells), f"{100 * row['saved']:5.1f} %")
+
+
+if __name__ == "__main__":
+    main()
