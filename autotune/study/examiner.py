@@ -118,8 +118,9 @@ class Examiner:
             scaled=self.table.scaled_fields,
             conditions=answer.conditions,
         )
-        candidates = [self._candidate(each, answer) for each in (problem, *beside)]
-        builds = [(each, self.device.build(each)) for each in candidates if not _empty(each)]
+        own, *others = (self._candidate(each, answer) for each in (problem, *beside))
+        candidates = (own, *(each for each in others if not _empty(each)))
+        builds = [(each, self.device.build(each)) for each in candidates]
         return Examination(place=place, answer=answer, problem=problem.as_dict(), builds=builds)
 
     def finish(self, examination: Examination) -> Examined:

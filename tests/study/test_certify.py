@@ -219,6 +219,12 @@ def test_an_interrupt_leaves_the_table_as_it_was(path):
     assert [each.name for each in path.parent.iterdir()] == ["table.json"]
 
 
+def test_an_entry_for_an_empty_problem_fails_alone(path):
+    report = certified(path, document(answer(0), answer(8)))
+    assert [each.message for each in report.failed] == ["an empty grid: nothing to time"]
+    assert [entry.problem["m"] for entry in entries(path)] == [8]
+
+
 class Crowded:
     """A device whose memory holds one draw, as far as it is asked."""
 
