@@ -11,7 +11,7 @@ from autotune.study import DriftSpec, FinalSpec, Silent, StudySpec, run_study
 sys.path.insert(0, str(Path(__file__).parent / "kernels"))
 from doubling import CUDA, HOST, Doubling, DoublingOnGpu
 
-POLICY = QUICK.replace(warmup_ms=0.1, budget_ms=1.0)
+POLICY = QUICK.replace(warmup_ms=0.1, budget_ms=1.0, stop_factor=0.0)  # slow here is bad luck
 OF = {"c++": (HOST, Doubling), "cuda": (CUDA, DoublingOnGpu)}
 
 
@@ -38,6 +38,15 @@ def spec(*candidates, counts=(1024,), language="c++", **changes):
         "drift": DriftSpec(every=0),
     }
     return StudySpec(**{**fields, **changes})
+
+
+def large(policy):
+    """Return how to study a size on a GPU that a neighbour's launches would show in."""
+    return {
+        "language": "cuda",
+        "counts": (1 << 24,),
+        "policy": policy.replace(stop_factor=0.0),
+    }
 
 
 def run(device, store, *candidates, observer=None, **changes):

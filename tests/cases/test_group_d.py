@@ -11,13 +11,12 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from doublings import run
+from doublings import large, run
 
-from autotune.records import STANDARD
+from autotune.records import QUICK, STANDARD
 from autotune.study import DriftSpec
 
 HERE = Path(__file__).parent
-LARGE = 1 << 24  # elements: takes long enough to be told from a neighbour's launches
 NAMES = ("right", *(f"right:{number}" for number in range(1, 12)))
 HOLDER = """
 import time
@@ -30,13 +29,13 @@ time.sleep(600)
 STUDY = f"""
 import sys
 sys.path[:0] = [{str(HERE)!r}]
-from doublings import run
+from doublings import large, run
 from autotune.device import open_device
-from autotune.records import Limits
+from autotune.records import QUICK, Limits
 from autotune.store import Store
 device = open_device("cuda:0", limits=Limits())
 with Store.open(sys.argv[1]) as store:
-    run(device, store, *{NAMES!r}, name=sys.argv[2], language="cuda", counts=({LARGE},))
+    run(device, store, *{NAMES!r}, name=sys.argv[2], **large(QUICK))
 device.close()
 """
 
@@ -67,7 +66,7 @@ def test_a_device_is_free_again_once_its_owner_was_killed(tmp_path):
 
 @pytest.mark.gpu
 def test_two_studies_take_turns_on_a_gpu_and_disturb_no_times(gpu, store, tmp_path):
-    run(gpu, store, *NAMES, name="alone", language="cuda", counts=(LARGE,))
+    run(gpu, store, *NAMES, name="alone", **large(QUICK))
     gpu._lock.release()  # this process measures no more
     url = store.url
     both = [started(STUDY, url, name) for name in ("one", "two")]
@@ -100,12 +99,7 @@ def burn(seconds):
 @pytest.mark.gpu
 @pytest.mark.slow
 def test_rows_of_a_hot_gpu_tell_its_clock_and_the_yardstick_its_slowness(gpu, store):
-    how = {
-        "language": "cuda",
-        "counts": (LARGE,),
-        "policy": STANDARD,
-        "drift": DriftSpec(every=1),
-    }
+    how = {**large(STANDARD), "drift": DriftSpec(every=1)}
     run(gpu, store, *NAMES[:2], name="cool", **how)
     burn(20.0)
     run(gpu, store, *NAMES[:2], name="hot", **how)
