@@ -32,9 +32,9 @@ def contestants(
             in a bad moment gets the benefit of the doubt.
     """
     usual_ns = {
-        trial.config: trial.median_ns / max(1.0, slowness(trial))
+        trial.config: trial.known_ns / max(1.0, slowness(trial))
         for trial in trials
-        if trial.median_ns is not None
+        if trial.known_ns is not None
     }
     best = min(usual_ns.values(), default=0.0)
     near = [each for each in trials if usual_ns.get(each.config, inf) <= best * (1 + WITHIN)]

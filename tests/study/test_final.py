@@ -114,6 +114,17 @@ def test_what_was_measured_while_the_device_was_slow_gets_the_benefit_of_the_dou
     assert numbers(met) == [1, 0]
 
 
+def test_what_was_given_up_while_the_device_was_slow_gets_it_too():
+    given_up = trial(1, 155.0, Status.STOPPED_EARLY)  # a bound: it took no less
+    met = contestants([trial(0, 100.0), given_up], most=5, slowness=lambda _: 1.0)
+    assert numbers(met) == [0]
+    slow = {1: 1.6}
+    met = contestants(
+        [trial(0, 100.0), given_up], most=5, slowness=lambda each: slow.get(each.number, 1.0)
+    )
+    assert sorted(numbers(met)) == [0, 1]
+
+
 class Scripted:
     """A question whose default takes what a script says: a real device drifts when it likes."""
 
