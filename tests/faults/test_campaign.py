@@ -1,0 +1,61 @@
+"""Some faults of the campaign, of every area, and those that once did harm."""
+
+from __future__ import annotations
+
+import pytest
+from faults import faults, injected
+from faults_campaign import campaign
+from faults_record import AREAS, IMPOSSIBLE
+
+HOST = {fault.name: fault for fault in faults("host")}
+SOME = (
+    "compiler killed once",
+    "lowers limits",
+    "leaves crashing",
+    "kills itself",
+    "stale",
+    "remembers",
+    "database replaced",
+    "database of a rival",
+    "source vanishes",
+    "source edited",
+    "temporary folder vanishes",
+    "SIGKILL in a run",
+)
+ON_GPU = ("waits for mbarrier", "illegal address", "too much scratch", "lane crashes", "tires")
+
+
+@pytest.fixture(scope="module")
+def host():
+    with campaign("host") as place:
+        yield place
+
+
+def requires(fault, place):
+    """Inject ``fault`` and require that it costs what it may cost."""
+    seen = injected(fault, place)
+    if seen.status == IMPOSSIBLE:
+        pytest.skip(seen.message)
+    harm = (seen.rows_lost, seen.disturbed, seen.winners_wrong)
+    assert (seen.status, *harm) == (fault.expected, 0, 0, 0), seen.message
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_a_fault_costs_one_row_or_one_run(host, name):
+    requires(HOST[name], host)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ON_GPU)
+def test_a_fault_on_a_gpu_costs_one_row(name):
+    known = {fault.name: fault for fault in faults("cuda:0")}
+    with campaign("cuda:0") as place:
+        requires(known[name], place)
+
+
+def test_every_fault_has_a_name_of_its_own():
+    for device in ("host", "cuda:0"):
+        names = [fault.name for fault in faults(device)]
+        assert len(set(names)) == len(names)
+    assert {fault.area for fault in HOST.values()} == set(AREAS)
+    assert len(HOST) >= 60
