@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autotune.store.bulk import Entry, Note
 from autotune.store.context import Context, StoredProblem
 from autotune.store.copy import copy_file
 from autotune.store.frame import to_dataframe
@@ -19,8 +20,10 @@ from autotune.store.url import default_url
 
 __all__ = [
     "Context",
+    "Entry",
     "Filter",
     "Final",
+    "Note",
     "Store",
     "StoredContext",
     "StoredProblem",

@@ -220,3 +220,12 @@ class Trial(Base):
     binary_key: Mapped[str]
     compile_ns: Mapped[int] = mapped_column(BigInteger)
     device_ns: Mapped[int] = mapped_column(BigInteger)
+
+
+class Note(Base):
+    """What another tool's file says of a trial beyond what a trial holds; ``id`` is the trial's."""
+
+    __tablename__ = "note"
+
+    id: Mapped[int] = mapped_column(ForeignKey("trial.id"), primary_key=True, autoincrement=False)
+    fields: Mapped[dict[str, Any]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import TracebackType
@@ -14,7 +14,8 @@ from sqlalchemy.exc import IntegrityError
 
 from autotune.errors import StoreError
 from autotune.records import Finalist, Reading, Trial, described
-from autotune.store import migrate, models, queries, retimed
+from autotune.store import bulk, migrate, models, queries, retimed
+from autotune.store.bulk import Entry, Note
 from autotune.store.codec import moment, storable, trial_columns
 from autotune.store.context import Context
 from autotune.store.engine import reader_engine, writer_engine
@@ -94,25 +95,14 @@ class Store:
         A study that exists keeps the ``spec``, ``sampler`` and ``seed`` that it was started with.
         """
         with self._writing() as connection:
-            found = connection.scalar(select(models.Study.id).where(models.Study.name == name))
+            found = self._study_named(connection, name)
             if found is not None:
                 return found
-            statement = insert(models.Study).values(
-                name=name,
-                spec=dict(spec),
-                sampler=sampler,
-                seed=seed,
-                created_at=moment(datetime.now(UTC)),
-            )
-            return made_id(connection.execute(statement))
+            return self._insert_study(connection, name, spec=spec, sampler=sampler, seed=seed)
 
     def find_study(self, name: str) -> int | None:
         """Return the id of the study called ``name``, or None if there is none."""
-        return self._read(
-            lambda connection: connection.scalar(
-                select(models.Study.id).where(models.Study.name == name)
-            )
-        )
+        return self._read(lambda connection: self._study_named(connection, name))
 
     def record(self, study_id: int, context: Context, trial: Trial) -> Trial:
         """Write one trial, at once and for good, and return it as it will be read.
@@ -150,7 +140,40 @@ class Store:
         with self._writing() as connection:
             retimed.insert_reading(connection, self._place(connection, study_id, context), reading)
 
+    def import_study(
+        self,
+        name: str,
+        *,
+        spec: Mapping[str, Any],
+        sampler: str,
+        context: Context | None,
+        entries: Iterable[Entry],
+    ) -> int:
+        """Write a new study with all its trials in one context, or nothing; return its id.
+
+        Args:
+            name: Identity of the study.
+            spec: What it was, ready for JSON.
+            sampler: What chose its configs.
+            context: What its trials share, or None for a study without any.
+            entries: Trials with numbers and configs of their own, and what is noted of each.
+
+        Raises:
+            StoreError: There is a study of that name, or the rows cannot be written.
+        """
+        with self._writing() as connection:
+            if self._study_named(connection, name) is not None:
+                raise StoreError(f"{self.url} has a study {name!r} already")
+            study_id = self._insert_study(connection, name, spec=spec, sampler=sampler, seed=0)
+            if context is not None:
+                bulk.insert_entries(connection, self._place(connection, study_id, context), entries)
+        return study_id
+
     # Reading
+
+    def notes(self, study_id: int) -> dict[int, Note]:
+        """Return what is noted of the trials of one study, by ``row_id``."""
+        return self._read(lambda connection: bulk.notes(connection, study_id))
 
     def final(self, study_id: int, context: Context) -> Final | None:
         """Return the newest final of one study in exactly this context, or None."""
@@ -229,6 +252,23 @@ class Store:
         )
 
     # Inside
+
+    @staticmethod
+    def _study_named(connection: Connection, name: str) -> int | None:
+        return connection.scalar(select(models.Study.id).where(models.Study.name == name))
+
+    @staticmethod
+    def _insert_study(
+        connection: Connection, name: str, *, spec: Mapping[str, Any], sampler: str, seed: int
+    ) -> int:
+        statement = insert(models.Study).values(
+            name=name,
+            spec=dict(spec),
+            sampler=sampler,
+            seed=seed,
+            created_at=moment(datetime.now(UTC)),
+        )
+        return made_id(connection.execute(statement))
 
     def _require_schema(self, url: str) -> None:
         found = self._revision()

@@ -58,6 +58,9 @@ def populated(url, path):
             store.record(study, samples.context(m), samples.failed(5))
             store.record_final(study, samples.context(m), samples.final())
             store.record_reading(study, samples.context(m), samples.reading())
+        entries = [(samples.ok(0), {"objectives": ["time"]})]
+        spec, context = samples.STUDY["spec"], samples.context(256)
+        store.import_study("other", spec=spec, sampler="none", context=context, entries=entries)
     assert all(count for count, _ in checksum(path).values())
     return path
 
@@ -114,7 +117,7 @@ def test_an_older_database_is_refused_until_it_is_upgraded(url, later):
     upgrade(url)
     check(url)
     with Store.open(url) as store:
-        assert len(store.rows()) == 12
+        assert len(store.rows()) == 13
 
 
 def test_an_upgrade_keeps_every_row_and_a_backup(populated, url, later):
