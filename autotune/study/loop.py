@@ -171,6 +171,9 @@ class _ProblemSearch:
 
     def _watch(self, observer: Observer) -> None:
         """Read the yardstick if it is time, and say so if the device is not as usual."""
+        default = self._default_trial()
+        if default is not None and default.known_ns is None:
+            return  # it failed: no measure, and perhaps a hang that would be paid for again
         reading = self._yardstick.after(len(self._trials))
         if reading is not None and self._yardstick.is_excursion(reading):
             percent = 100 * (self._yardstick.slowness_of(reading) - 1)
@@ -252,8 +255,11 @@ class _ProblemSearch:
             searcher.tell(trial.config, trial.status, trial.known_ns)
         return searcher
 
-    def _report(self, ran: int, reason: Reason) -> ProblemReport:
+    def _default_trial(self) -> Trial | None:
         default = self._question.default.config
+        return next((trial for trial in self._trials if trial.config == default), None)
+
+    def _report(self, ran: int, reason: Reason) -> ProblemReport:
         leading = front(self._finalists, self._trials)
         return ProblemReport(
             problem=self._problem,
@@ -263,7 +269,7 @@ class _ProblemSearch:
             valid=len(self._valid),
             best=leading[0] if leading else self._best,
             tied=max(0, len(leading) - 1),
-            default=next((t for t in self._trials if t.config == default), None),
+            default=self._default_trial(),
             statuses=Counter(trial.status for trial in self._trials),
         )
 

@@ -6,10 +6,10 @@ import time
 from collections import Counter
 
 import pytest
-from doublings import HOST, POLICY, Interrupting, kernel, run, statuses
+from doublings import OF, POLICY, Interrupting, kernel, run, statuses
 
 from autotune.records import Status
-from autotune.study import FinalSpec, LadderSpec, Silent, run_ladder
+from autotune.study import DriftSpec, FinalSpec, LadderSpec, Silent, run_ladder
 from autotune.study import final as final_of_study
 
 MOST_ATTEMPTS = 3
@@ -76,7 +76,7 @@ def survives_a_winner_that_hangs_elsewhere(device, store, language):
     assert odd.best.config["candidate"] == "right"
     of = kernel(names, language)
     ladder = LadderSpec(
-        kernel_ref=HOST if language == "c++" else HOST.replace("Doubling", "DoublingOnGpu"),
+        kernel_ref=OF[language][0],
         kernel=of,
         problem=of.problem_type(count=1025),
         policy=POLICY,
@@ -139,3 +139,11 @@ def test_what_took_its_lane_along_is_not_tried_on_resume(fresh, store, runs):
         [report] = run(fresh, store, *names)
         assert (report.ran, report.total) == (ran, 4)
         assert runs() == before + Counter({"right:1": 1})
+
+
+def test_a_default_that_hangs_is_paid_for_once_though_it_would_be_the_yardstick(fresh, store, runs):
+    names = ("hang", "right", "right:1")
+    [report] = run(fresh, store, *names, drift=DriftSpec(every=1))
+    assert report.default.status is Status.TIMEOUT
+    assert report.best is not None
+    assert runs()["hang"] == 1
