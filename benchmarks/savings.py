@@ -2,10 +2,12 @@
 
     python benchmarks/savings.py --json benchmarks/results/savings_h200.json
 
-The same study searches every problem of the shipped recording four times: with all samples that
-its policy allows (``all``), with early stop, with adaptive repeats, and with both as a study has
-them by default (``both``). Only the last holds a final and reads a yardstick, and these are
-counted against it: the others go by the search's medians, as tuners do.
+The same study searches every problem of the shipped recording, in the order of the default
+sampler, which soon stays among fast configs, and in random order, as a recording is made. Each is
+run four times: with all samples that the policy allows (``all``), with early stop, with adaptive
+repeats, and with both as a study has them by default (``both``). Only the last holds a final and
+reads a yardstick, and these are counted against it: the others go by the search's medians, as
+tuners do.
 
 GPU time is what the product's own sampler asks of a stopwatch that draws from the recorded
 samples (see ``resampled.py``): a first look, warming up, every batch of launches. To it comes
@@ -30,6 +32,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -39,6 +42,7 @@ from resampled import DRIFT, FORGETS, ResampledDevice, Spent, recorded_times
 from results_file import write_json
 
 from autotune.records import PRESETS, Config, Policy, Problem, load_kernel
+from autotune.search import SAMPLERS
 from autotune.store import Store
 from autotune.study import DriftSpec, FinalSpec, StudySpec, run_study
 
@@ -60,15 +64,15 @@ def main() -> None:
     arguments = _arguments()
     device, times = recorded_times(arguments.recording, load_kernel(arguments.kernel))
     rows = []
-    for policy in arguments.policies:
-        some = compared(policy, times, arguments)
+    for policy, sampler in product(arguments.policies, arguments.samplers):
+        some = compared(policy, sampler, times, arguments)
         rows += [*some, together(some)]
         show(some, rows[-1])
     if arguments.json is not None:
         about = {
             "recorded_on": device.name,
             "driver": device.driver,
-            **{name: getattr(arguments, name) for name in ("runs", "sampler", "trials", "drift")},
+            **{name: getattr(arguments, name) for name in ("runs", "trials", "drift")},
             "search_seed": 0,
             "noise_seeds": f"0 to {arguments.runs - 1}",
             "drift_forgets_after": FORGETS,
@@ -80,8 +84,8 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--recording", default="h200")
     parser.add_argument("--kernel", default="gemm")
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--sampler", default="tpe")
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--samplers", nargs="+", choices=SAMPLERS, default=["tpe", "random"])
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--policies", nargs="+", choices=PRESETS, default=["standard", "quick"])
     parser.add_argument("--drift", type=float, default=DRIFT, help="standard deviation, relative")
@@ -89,47 +93,46 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def compared(preset: str, times: Times, arguments: argparse.Namespace) -> list[dict[str, Any]]:
+def compared(
+    preset: str, sampler: str, times: Times, arguments: argparse.Namespace
+) -> list[dict[str, Any]]:
     """Return a row for each problem: what each way of sampling costs, and what it finds."""
-    ran = {
-        arm: [run(spec, arguments, seed) for seed in range(arguments.runs)]
-        for arm in ARMS
-        for spec in [study(arm, PRESETS[preset], tuple(times), arguments)]
-    }
+    ran = {}
+    for arm in ARMS:
+        spec = study(sampled(PRESETS[preset], arm), sampler, tuple(times), arguments)
+        spec = spec if arm == "both" else alone(spec)
+        ran[arm] = [run(spec, arguments, seed) for seed in range(arguments.runs)]
+    name = {"policy": preset, "sampler": sampler}
     return [
-        _row(preset, problem, times[problem], {arm: [r[problem] for r in ran[arm]] for arm in ARMS})
-        for problem in times
+        name | _row(problem, some, {arm: [each[problem] for each in ran[arm]] for arm in ARMS})
+        for problem, some in times.items()
     ]
 
 
 def study(
-    arm: str, policy: Policy, problems: tuple[Problem, ...], arguments: argparse.Namespace
+    policy: Policy, sampler: str, problems: tuple[Problem, ...], arguments: argparse.Namespace
 ) -> StudySpec:
-    """Return the study that samples as ``arm`` says."""
-    spec = StudySpec(
+    """Return the study that searches and samples like this."""
+    return StudySpec(
         name="savings",
         kernel_ref=arguments.kernel,
         kernel=load_kernel(arguments.kernel),
         problems=problems,
-        sampler=arguments.sampler,
+        sampler=sampler,
         trials=arguments.trials,
-        policy=sampled(policy, arm),
+        policy=policy,
     )
-    if arm == "both":
-        return spec
-    alone = {"final": FinalSpec(candidates=0), "drift": DriftSpec(every=0)}
-    return dataclasses.replace(spec, **alone)
+
+
+def alone(spec: StudySpec) -> StudySpec:
+    """Return a study that goes by the medians of its search."""
+    return dataclasses.replace(spec, final=FinalSpec(candidates=0), drift=DriftSpec(every=0))
 
 
 def sampled(policy: Policy, arm: str) -> Policy:
     """Return ``policy`` without what ``arm`` does without."""
-    without = {
-        "all": {"precision": 0.0, "stop_factor": 0.0},
-        "early stop": {"precision": 0.0},
-        "adaptive": {"stop_factor": 0.0},
-        "both": {},
-    }
-    return policy.replace(**without[arm])
+    patient = policy if arm in ("adaptive", "both") else policy.replace(precision=0.0)
+    return patient if arm in ("early stop", "both") else patient.replace(stop_factor=0.0)
 
 
 def run(spec: StudySpec, arguments: argparse.Namespace, seed: int) -> dict[Problem, Cost]:
@@ -146,7 +149,6 @@ def run(spec: StudySpec, arguments: argparse.Namespace, seed: int) -> dict[Probl
 
 
 def _row(
-    preset: str,
     problem: Problem,
     times: Mapping[Config, float],
     costs: Mapping[str, Sequence[Cost]],
@@ -162,8 +164,12 @@ def _row(
         }
         for arm, some in costs.items()
     }
-    row = {"policy": preset, "problem": problem.as_dict(), "best_us": best_ns / 1e3, "arms": arms}
-    return {**row, "saved": _saved(arms)}
+    return {
+        "problem": problem.as_dict(),
+        "best_us": best_ns / 1e3,
+        "arms": arms,
+        "saved": _saved(arms),
+    }
 
 
 def together(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -175,7 +181,8 @@ def together(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         }
         for arm in ARMS
     }
-    return {"policy": rows[0]["policy"], "problem": None, "arms": arms, "saved": _saved(arms)}
+    name = {"policy": rows[0]["policy"], "sampler": rows[0]["sampler"]}
+    return {**name, "problem": None, "arms": arms, "saved": _saved(arms)}
 
 
 def _saved(arms: Mapping[str, Mapping[str, float]]) -> float:
@@ -184,14 +191,23 @@ def _saved(arms: Mapping[str, Mapping[str, float]]) -> float:
 
 def show(rows: Sequence[Mapping[str, Any]], total: Mapping[str, Any]) -> None:
     """Print a line for each problem and one for all."""
-    print(f"\n{total['policy'] + ': GPU time, loss':28}", *(f"{arm:>20}" for arm in ARMS), " saved")
+    print(
+        f"\n{total['policy'] + ', ' + total['sampler'] + ': GPU time':28}",
+        *(f"{arm:>20}" for arm in ARMS),
+        " saved",
+    )
     for row in (*rows, total):
         name = ",".join(map(str, row["problem"].values())) if row["problem"] else "all"
         cells = (
             f"{each['gpu_ms'] / 1e3:9.2f} s, {100 * each['loss']:5.2f} %"
             for each in row["arms"].values()
         )
-        print(f"{name:28}", *(f"{cell:>20}" for cell in cells), f"{100 * row['saved']:5.1f} %")
+        print(
+            f"{name:28}",
+            *(f"{cell:>20}" for cell in cells),
+            f"{100 * row['saved']:5.1f} %",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
