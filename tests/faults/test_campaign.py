@@ -9,17 +9,15 @@ from faults_record import AREAS, IMPOSSIBLE
 
 HOST = {fault.name: fault for fault in faults("host")}
 SOME = (
-    "compiler killed once",
     "lowers limits",
     "leaves crashing",
-    "kills itself",
     "stale",
-    "remembers",
+    "clock nan",
+    "compiler's disk full",
     "database replaced",
     "database of a rival",
     "source vanishes",
     "source edited",
-    "temporary folder vanishes",
     "SIGKILL in a run",
 )
 ON_GPU = ("waits for mbarrier", "illegal address", "too much scratch", "lane crashes", "tires")

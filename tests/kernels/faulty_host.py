@@ -1,7 +1,7 @@
 """A C++ product for fault campaigns: one fault among candidates that are right and ever slower.
 
 ``work`` is how often a right candidate computes its answer, so that the one with the least is
-the winner by far. A fault comes with the least work; what stays right takes twice that.
+the winner by far. A fault comes with the least work; what stays right takes eight times that.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class FaultyHost(type(load_kernel("host_matmul"))):
         fault = config["fault"]
         if fault == "unit_raises":
             raise KeyError("no source")
-        rounds = config["work"] * (2 if fault in CALM else 1)
+        rounds = config["work"] * (8 if fault in CALM else 1)
         return SourceUnit(
             language="c++",
             main=SOURCE,
