@@ -26,7 +26,10 @@ KERNEL = {
     "host": f"{KERNELS / 'faulty_host.py'}:FaultyHost",
     "cuda": f"{KERNELS / 'faulty_gpu.py'}:FaultyGpu",
 }
-PROBLEM: dict[str, dict[str, Any]] = {"host": {"m": 25, "n": 23, "k": 26}, "cuda": {"count": 100003}}
+PROBLEM: dict[str, dict[str, Any]] = {
+    "host": {"m": 25, "n": 23, "k": 26},
+    "cuda": {"count": 100003},
+}
 LIMITS = {
     "host": Limits(compile_s=6.0, run_s=2.0),
     "cuda": Limits(compile_s=15.0, run_s=5.0),
