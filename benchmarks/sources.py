@@ -9,7 +9,7 @@ from typing import Protocol
 
 from autotune.dispatch import Table
 from autotune.launcher.gpu import target
-from autotune.records import ELEMENT_BYTES, Config, Status
+from autotune.records import ELEMENT_BYTES, Config
 from autotune.store import Filter, Store
 from kernel_space.gemm import Gemm, GemmProblem
 from kernel_space.gemm.problem import DTYPES, LAYOUTS
@@ -92,9 +92,9 @@ def _ranked(store: Store, problem: GemmProblem) -> list[Config]:
     timed = {
         row.trial.config: row.trial.median_ns
         for row in rows
-        if row.trial.status is Status.OK and row.trial.verified
+        if row.trial.median_ns is not None and row.trial.verified
     }
-    return sorted(timed, key=lambda config: timed[config] or 0.0)
+    return sorted(timed, key=lambda config: timed[config])
 
 
 def _default(problem: GemmProblem) -> tuple[str, list[Config]]:
@@ -102,6 +102,4 @@ def _default(problem: GemmProblem) -> tuple[str, list[Config]]:
 
 
 def _is_valid(problem: GemmProblem, config: Config) -> bool:
-    space = Gemm().space(problem, target(0))
-    names = {parameter.name for parameter in space.parameters}
-    return set(config) == names and space.broken(config) is None
+    return Gemm().space(problem, target(0)).broken(config) is None

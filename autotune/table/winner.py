@@ -8,10 +8,10 @@ from math import hypot, sqrt
 
 from autotune.dispatch import broken_condition
 from autotune.records import Config, Measurement, leaders, tie_order
+from autotune.records.final import SIGMAS
 from autotune.store import Final, TrialRow
 from autotune.table.evidence import Evidence
 
-SIGMAS = 3.0
 MOST_APART = 0.05  # samples may scatter as they like: what is this much slower is slower
 
 
@@ -44,14 +44,15 @@ def winner(evidence: Evidence, *, unverified: bool) -> Winner | None:
 
 
 def _decided(final: Final | None, eligible: Sequence[TrialRow]) -> list[TrialRow]:
-    """Return the rows that lead the final, or of them and faster ones that came later the best."""
+    """Return the rows that lead the final; if a later one is faster, the best of them all."""
     if final is None:
         return []
     of = {row.trial.config: row for row in eligible}
     leading = [of[config] for config in leaders(final.finalists) if config in of]
     later = [row for row in eligible if row.trial.finished_at > final.finished_at]
     if leading and later and _median_ns(min(later, key=_median_ns)) < _median_ns(leading[0]):
-        return _near_the_fastest([*leading, *later])
+        met = {row.trial.config: row for row in (*leading, *later)}  # a leader may be in both
+        return _near_the_fastest(list(met.values()))
     return leading
 
 
@@ -64,10 +65,9 @@ def fitness(evidence: Evidence) -> Callable[[Config], bool]:
     """Return a function that tells if the kernel of today takes a config for this problem."""
     kernel, problem = evidence.kernel, evidence.problem
     space = kernel.space(problem, evidence.context.device.target)
-    names = {parameter.name for parameter in space.parameters}
 
     def fits(config: Config) -> bool:
-        if set(config) != names or space.broken(config) is not None:
+        if space.broken(config) is not None:
             return False
         return broken_condition(kernel.conditions(problem, config), problem.as_dict()) is None
 

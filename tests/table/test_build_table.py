@@ -234,6 +234,16 @@ def test_a_faster_trial_after_the_final_overrules_it(book):
     assert winners_width(book) == 2
 
 
+def test_a_leader_that_was_measured_again_ties_with_others_once(book):
+    scattered = tuple(500.0 + 10 * i for i in range(5))
+    one = book.add(1024, width=8, samples=tuple(ns + 1 for ns in scattered))
+    two = book.add(1024, width=4, samples=scattered)
+    met(book, (one, (510.0, 511.0, 509.0)), (two, (511.0, 510.0, 510.0)))
+    book.add(1024, width=4, samples=scattered, study="later")
+    [entry] = table_of(build_table(book.store)).kernels["wide_scale"].entries
+    assert entry.evidence.tied == 1
+
+
 def test_what_failed_in_the_final_is_not_offered(book):
     fast, slow = book.add(1024, width=8, ns=500.0), book.add(1024, width=4, ns=900.0)
     met(book, (fast, ()), (slow, (900.0, 900.0, 900.0)))
