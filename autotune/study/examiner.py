@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
@@ -46,7 +46,8 @@ class Examined:
         problems: On which problems it was right, its own first.
         status: ``ok``, or how it failed.
         message: What was wrong, or empty.
-        failed_on: The problem on which it failed, or empty.
+        failed_on: The problem on which it failed, or empty. A sanitizer watches several in one
+            process, and does not say on which: then it is one of those named.
         sanitizer: What a sanitizer said of it, or why none has watched it.
         source_digest: Digest of the kernel's source as it was built, or empty.
         toolchain: What built it, or None.
@@ -132,7 +133,7 @@ class Examiner:
             if isinstance(built, Binary) and outcome.status is Status.OK:
                 right.append((candidate, built))
             elif number == 0 or outcome.status not in DECLINED:
-                return examination.failed(candidate.problem, outcome)
+                return examination.failed([candidate.problem], outcome)
         return self._watched(examination, right)
 
     def _refused(self, place: Place, answer: Entry, error: InvalidProblem) -> Examined:
@@ -181,9 +182,11 @@ class Examiner:
         if isinstance(self.kernel, LibraryKernel):
             told = "not for a library's code"
         if not isinstance(told, str):
-            fault, told = told.watch(right[:WATCHED])
+            watched = right[:WATCHED]
+            fault, told = told.watch(watched)
             if fault is not None:
-                return examination.failed(right[0][0].problem, Outcome.of(fault))
+                problems = [candidate.problem for candidate, _ in watched]
+                return examination.failed(problems, Outcome.of(fault))
         return Examined(
             place=examination.place,
             answer=examination.answer,
@@ -204,15 +207,15 @@ class Examination:
     problem: Mapping[str, Value]
     builds: list[tuple[Candidate, Future[Binary | Failure]]]
 
-    def failed(self, problem: Problem, outcome: Outcome) -> Examined:
-        """Return that it failed on ``problem``."""
+    def failed(self, problems: Sequence[Problem], outcome: Outcome) -> Examined:
+        """Return that it failed on one of ``problems``."""
         return Examined(
             place=self.place,
             answer=self.answer,
             problem=self.problem,
             status=outcome.status,
             message=outcome.message,
-            failed_on=str(problem),
+            failed_on=" or ".join(map(str, problems)),
         )
 
 

@@ -12,7 +12,7 @@ import pytest
 from autotune.device import recordings
 from autotune.dispatch import Table
 from autotune.errors import AutotuneError, DeviceUnavailable, InvalidInput, InvalidTable
-from autotune.records import Limits, Outcome, Status
+from autotune.records import Failure, Limits, Outcome, Status
 from autotune.study.certify import certify, open_measured
 from autotune.table import TableFile
 
@@ -223,6 +223,22 @@ def test_an_entry_for_an_empty_problem_fails_alone(path):
     report = certified(path, document(answer(0), answer(8)))
     assert [each.message for each in report.failed] == ["an empty grid: nothing to time"]
     assert [entry.problem["m"] for entry in entries(path)] == [8]
+
+
+class Suspicious:
+    """A sanitizer that finds a fault in whatever it watches."""
+
+    told = "memcheck"
+
+    def watch(self, launches):
+        return Failure(status=Status.INCORRECT, message="memcheck reports 1: a read"), ""
+
+
+def test_a_fault_that_a_sanitizer_finds_names_all_that_it_watched(path):
+    report = certified(path, document(answer(4)), sanitizer=Suspicious())
+    [failed] = report.failed
+    assert failed.message == "memcheck reports 1: a read"
+    assert failed.failed_on == "m=4,n=6,k=8 or m=5,n=7,k=9 or m=3,n=5,k=7 or m=1,n=1,k=1"
 
 
 class Crowded:
