@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from autotune.records import Cost, Target
 
-# Dense FLOP (or operations on integers) per clock and SM, of the narrowest type that the tensor
-# cores multiply: the peak rates of NVIDIA's architecture white papers (V100, Turing TU102, A100,
-# Ampere GA102, Ada AD102, H100, Blackwell, RTX Blackwell) over their SMs and boost clocks. An
-# architecture that is missing here is not judged.
+# Dense FLOP (or operations on integers) per clock and SM, of the narrowest type of several bits
+# that the tensor cores multiply: the peak rates of NVIDIA's architecture white papers (V100,
+# Turing TU102, A100, Ampere GA102, Ada AD102, H100, Blackwell, RTX Blackwell) over their SMs and
+# boost clocks. An architecture that is missing here is not judged.
 FLOP_PER_CLOCK = {
     70: 1024,  # fp16
     75: 4096,  # int4
@@ -46,12 +46,12 @@ def peaks_of(target: Target, attributes: Mapping[str, int]) -> Peaks:
         target: Its architecture and its SMs.
         attributes: The driver's, by CUDA's names: clocks in kHz, the bus in bits.
     """
-    per_clock = FLOP_PER_CLOCK.get(target.capability)
+    per_clock = FLOP_PER_CLOCK.get(target.capability, 0)
     clock_hz = 1e3 * attributes.get("ClockRate", 0)
     memory_hz = 1e3 * attributes.get("MemoryClockRate", 0)
     bus_bytes = attributes.get("GlobalMemoryBusWidth", 0) / 8
     return Peaks(
-        flop_per_s=(per_clock or 0) * target.sm_count * clock_hz or None,
+        flop_per_s=per_clock * target.sm_count * clock_hz or None,
         bytes_per_s=memory_hz * WORDS_PER_CLOCK * bus_bytes or None,
     )
 

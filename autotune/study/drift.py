@@ -8,6 +8,7 @@ were measured in a bad moment meet the best ones again in the final.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from statistics import median_high
 
 from autotune.records import Reading, Status, Trial
 from autotune.study.question import Question
@@ -40,7 +41,7 @@ class Yardstick:
         self._keep = keep
 
     def after(self, trials: int) -> Reading | None:
-        """Read it if ``trials`` trials call for it; of an excursion, again."""
+        """Read it if ``trials`` trials call for it; read an excursion once more."""
         if not self._every or trials % self._every:
             return None
         reading = self._read(trials)
@@ -58,15 +59,15 @@ class Yardstick:
         That is the worse of the readings before and after it: a trial is doubted too often
         rather than never.
         """
-        before = [each for each in self.readings if each.after <= trial.number]
-        behind = [each for each in self.readings if each.after > trial.number]
-        around = [*before[-1:], *behind[:1]]
+        earlier = [each for each in self.readings if each.after <= trial.number]
+        later = [each for each in self.readings if each.after > trial.number]
+        around = [*earlier[-1:], *later[:1]]
         return max((self.slowness_of(each) for each in around), default=1.0)
 
     def slowness_of(self, reading: Reading) -> float:
         """Return how slow the device was at a reading: 1.1 is ten percent slower than usual."""
-        usual = sorted(each.measurement.median_ns for each in self.readings)
-        return reading.measurement.median_ns / usual[len(usual) // 2]
+        usual_ns = median_high(each.measurement.median_ns for each in self.readings)
+        return reading.measurement.median_ns / usual_ns
 
     def _read(self, trials: int) -> Reading | None:
         candidate = self._question.default

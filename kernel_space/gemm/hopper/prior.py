@@ -30,8 +30,8 @@ PARTIAL_BYTES_PER_CLK = 48  # of partial sums, between multiprocessors; fitted
 DIRECT_FACTOR = 2.0  # of the way out, for short stores; fitted
 WAIT_CLK = {"tma": 340, "ws_basic": 70, "ws_cooperative": 70, "ws_pingpong": 0}  # a step; fitted
 ALONE_CLK = {"ws_basic": 120, "ws_pingpong": 180}  # of a step whose product nothing follows; fitted
+# Of the way out of a tile that another follows; fitted.
 EXPOSED = {"tma": 1.0, "ws_basic": 0.4, "ws_cooperative": 0.3, "ws_pingpong": 0.0}
-# of the way out of a tile that another follows; fitted
 
 
 def waves(problem: GemmProblem, knobs: Mapping[str, Any], target: Target, rates: Rates) -> Waves:

@@ -164,10 +164,7 @@ def in_flight() -> Constraint:
 
 
 def cluster(problem: GemmProblem) -> tuple[Constraint, Constraint]:
-    """Return the rules that blocks of a cluster can load a slice each of what they share.
-
-    And that any device can place so many.
-    """
+    """Return the rules of clusters: every block loads a slice of what it shares; not too many."""
     k_contiguous = not problem.a_transposed and problem.b_transposed
     grain = 8 if k_contiguous else 64
 
