@@ -64,6 +64,7 @@ def test_each_that_is_given_up_is_slower_than_the_best_before_it_and_says_so(rep
             assert f"{trial.bound_ns / 1e3:.4g} µs or more" in trial.message
         best_ns = min(best_ns, trial.median_ns or best_ns)
     assert rows[0].status is Status.OK
+    assert Status.STOPPED_EARLY in {trial.status for trial in rows}
 
 
 def test_a_study_that_gave_some_up_goes_on_as_if_never_stopped(replay):
