@@ -16,6 +16,7 @@ from autotune.records import (
     Config,
     Failure,
     Finalist,
+    Reading,
     Status,
     Trial,
     front,
@@ -174,7 +175,7 @@ class _ProblemSearch:
         default = self._default_trial()
         if default is not None and default.known_ns is None:
             return  # it failed: no measure, and perhaps a hang that would be paid for again
-        reading = self._yardstick.after(len(self._trials))
+        reading = self._yardstick.after(self._next_number)
         if reading is not None and self._yardstick.is_excursion(reading):
             percent = 100 * (self._yardstick.slowness_of(reading) - 1)
             observer.note(
@@ -207,12 +208,11 @@ class _ProblemSearch:
 
     def _make_yardstick(self) -> Yardstick:
         drift, context = self._spec.drift, self._question.context
-        readings = self._store.readings(self._study_id, context) if self._study_id else []
         return Yardstick(
             self._question,
             every=0 if self._device.replays else drift.every,
             limit=drift.limit,
-            readings=readings,
+            readings=self._readings(),
             keep=lambda reading: self._store.record_reading(self._begun(), context, reading),
         )
 
@@ -220,6 +220,11 @@ class _ProblemSearch:
         if self._study_id is None:
             return []
         return self._store.trials(self._study_id, self._question.context)
+
+    def _readings(self) -> list[Reading]:
+        if self._study_id is None:
+            return []
+        return self._store.readings(self._study_id, self._question.context)
 
     def _begun(self) -> int:
         """Return the study's id. It is made with its first row: none is ever empty."""

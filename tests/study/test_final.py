@@ -85,6 +85,23 @@ def test_the_yardstick_is_read_every_so_many_trials(host, store):
     assert {reading.config["twin"] for reading in readings} == {0}
 
 
+def test_a_reading_counts_all_trials_before_it_also_those_that_the_space_has_lost(host, store):
+    def run(twins, trials, every):
+        each = spec(
+            space={"fault": ["none"], "twin": twins},
+            trials=trials,
+            final=NO_FINAL,
+            drift=DriftSpec(every=every),
+        )
+        run_study(each, device=host, store=store)
+
+    run([0, 1, 2], 3, 0)
+    run([0, 3, 4, 5], 4, 1)
+    [context] = store.contexts()
+    readings = store.readings(store.find_study("study"), context.context)
+    assert {reading.after for reading in readings} == {4, 5, 6}
+
+
 def trial(number, ns, status=Status.OK):
     return Trial(
         number=number,
