@@ -87,7 +87,7 @@ class Site:
                 run_study(spec, device=device or self.device, store=store, observer=watch)
         except AutotuneError as error:
             return Run(ended=REFUSED, message=error.message, rows=watch.rows)
-        except KeyboardInterrupt:
+        except _Stopped:
             return Run(ended=INTERRUPTED, rows=watch.rows)
         return Run(ended=FINISHED, rows=watch.rows)
 
@@ -163,6 +163,10 @@ class Site:
         return None
 
 
+class _Stopped(KeyboardInterrupt):
+    """What a person would do, but not the one who runs the campaign."""
+
+
 class _Watch(Silent):
     def __init__(self, after: Callable[[int], None] | None, stop_after: int | None) -> None:
         self.rows: list[tuple[float, Trial]] = []
@@ -175,7 +179,7 @@ class _Watch(Silent):
         if self._after is not None:
             self._after(len(self.rows))
         if len(self.rows) == self._stop_after:
-            raise KeyboardInterrupt
+            raise _Stopped
 
 
 def _ok(trial: Trial | None) -> bool:
