@@ -20,8 +20,11 @@ import argparse
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -51,7 +54,8 @@ def main() -> None:
     arguments = _arguments()
     device, times = recorded_times(arguments.recording, load_kernel(arguments.kernel))
     spec = study(arguments, tuple(times))
-    runs = [run(spec, arguments, seed) for seed in range(arguments.runs)]
+    with ProcessPoolExecutor(arguments.jobs, get_context("spawn")) as pool:
+        runs = list(pool.map(partial(run, spec, arguments), range(arguments.runs)))
     rows = [judged(each, times[each], [run[each] for run in runs]) for each in spec.problems]
     rows.append(together(rows))
     show(rows)
@@ -78,6 +82,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--policy", choices=PRESETS, default="standard")
     parser.add_argument("--drift", type=float, default=DRIFT, help="standard deviation, relative")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time; times are modelled")
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
 
@@ -105,7 +110,7 @@ def run(spec: StudySpec, arguments: argparse.Namespace, seed: int) -> dict[Probl
     ):
         run_study(spec, device=device, store=store)
         exported = exports(store, spec)
-        return {each: _told(store, device, each, exported[each]) for each in spec.problems}
+        return {each: told(store, device, each, exported[each]) for each in spec.problems}
 
 
 def exports(store: Store, spec: StudySpec) -> dict[Problem, Config]:
@@ -115,7 +120,8 @@ def exports(store: Store, spec: StudySpec) -> dict[Problem, Config]:
     return {parse(entry["problem"]): Config(entry["config"]) for entry in kernel["entries"]}
 
 
-def _told(store: Store, device: ResampledDevice, problem: Problem, exported: Config) -> Told:
+def told(store: Store, device: ResampledDevice, problem: Problem, exported: Config) -> Told:
+    """Return what a run says of one problem, of which it exports this config."""
     finals = store.finals()
     held = [
         finals[each.id]

@@ -11,7 +11,10 @@ import needs
 import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-SCRIPTS = ("beside_kernel_tuner", "gemm", "prior", "stream", "table")
+SCRIPTS = (
+    *("beside_kernel_tuner", "flips", "gemm", "overhead", "prior", "repeatability", "savings"),
+    *("stream", "table"),
+)
 WITHOUT_TORCH = """
 import runpy, sys
 del sys.argv[0]
