@@ -40,6 +40,17 @@ def table(lines: Iterable[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *body)]
 
 
+def extents(of: Mapping[str, Any]) -> str:
+    """Return the extents of a product in short: ``4096³``, or one after the other."""
+    m, n, k = (of[name] for name in "mnk")
+    return f"{m}³" if m == n == k else f"{m}×{n}×{k}"
+
+
+def tflops(of: Mapping[str, Any], time_us: float) -> str:
+    """Return the rate of a product in TFLOP/s."""
+    return f"{2 * of['m'] * of['n'] * of['k'] / time_us / 1e6:.0f}"
+
+
 def where(about: Mapping[str, Any]) -> str:
     """Return the device, its driver and the date."""
     return f"{about['device']}, driver {about['driver']}, {about['date']}"

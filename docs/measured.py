@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from marked import FOLDER, RESULTS, filled, link, table, told, where
+from marked import FOLDER, RESULTS, extents, filled, link, table, tflops, told, where
 
 PAGE = FOLDER / "ladder.md"
 NOT_YET = "not measured yet"
@@ -42,14 +42,12 @@ class Ladder:
 
     @property
     def title(self) -> str:
-        """The extents in short: ``4096³``, or one after the other."""
-        m, n, k = (self.problem[name] for name in "mnk")
-        return f"{m}³" if m == n == k else f"{m}×{n}×{k}"
+        """The extents in short."""
+        return extents(self.problem)
 
     def tflops(self, rung: str) -> str:
         """Return the rate of a rung that was measured, in TFLOP/s."""
-        m, n, k = (self.problem[name] for name in "mnk")
-        return f"{2 * m * n * k / self.times_us[rung] / 1e6:.0f}"
+        return tflops(self.problem, self.times_us[rung])
 
     def share(self, rung: str) -> str:
         """Return how much of cuBLAS's rate that is, or nothing."""
@@ -117,10 +115,10 @@ def _rung(name: str, ladders: Sequence[Ladder], names: Sequence[str]) -> str:
     if not any(name in ladder.times_us for ladder in ladders):
         return f"**{NOT_YET.capitalize()}.**"
     measured = [ladder for ladder in ladders if name in ladder.times_us]
-    return "\n".join(_told(ladder, name, names) for ladder in measured)
+    return "\n".join(_line(ladder, name, names) for ladder in measured)
 
 
-def _told(ladder: Ladder, name: str, names: Sequence[str]) -> str:
+def _line(ladder: Ladder, name: str, names: Sequence[str]) -> str:
     share, gain = ladder.share(name), ladder.gain(name, names)
     facts = (f"{ladder.tflops(name)} TFLOP/s", share and f"{share} of cuBLAS", gain)
     return f"- **{ladder.title}**: {', '.join(filter(None, facts))}"

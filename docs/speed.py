@@ -12,7 +12,7 @@ from functools import partial
 from statistics import geometric_mean
 from typing import Any
 
-from marked import README, RESULTS, filled, link, table, told, where
+from marked import README, RESULTS, extents, filled, link, table, tflops, told, where
 from measured import ladders_of, rungs
 
 OURS, PEERS = "autotune", ("cuBLAS", "Triton")
@@ -32,7 +32,7 @@ def readme() -> str:
 
 def compared(rows: Sequence[Row], peer: str) -> tuple[str, str]:
     """Return the geometric mean of a peer's time over ours, and the worst with its shape."""
-    ratios = {_shape(row): row["us"][peer] / row["us"][OURS] for row in rows if peer in row["us"]}
+    ratios = {extents(row): row["us"][peer] / row["us"][OURS] for row in rows if peer in row["us"]}
     if not ratios:
         return "", ""
     worst = min(ratios, key=lambda shape: ratios[shape])
@@ -52,13 +52,9 @@ def _groups() -> str:
 
 def _squares() -> str:
     rows = _by_group(told(MAIN)["rows"])["`square`"]
-    lines = [["TFLOP/s", *map(_shape, rows)]]
-    lines += ([side, *(_tflops(row, side) for row in rows)] for side in (OURS, *PEERS))
+    lines = [["TFLOP/s", *map(extents, rows)]]
+    lines += ([side, *(tflops(row, row["us"][side]) for row in rows)] for side in (OURS, *PEERS))
     return "\n".join(table(lines))
-
-
-def _tflops(row: Row, side: str) -> str:
-    return f"{row['flop'] / row['us'][side] / 1e6:.0f}"
 
 
 def _kin() -> str:
@@ -92,8 +88,3 @@ def _sources(files: Sequence[str]) -> Iterator[str]:
             if where(about) == place:
                 command = about["command"].partition(" --json ")[0]
                 yield f"- {link(file, 'JSON', page=README)} at `{about['commit']}`: `{command}`"
-
-
-def _shape(row: Row) -> str:
-    m, n, k = row["m"], row["n"], row["k"]
-    return f"{m}³" if m == n == k else f"{m}×{n}×{k}"
