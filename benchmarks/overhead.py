@@ -11,8 +11,10 @@ order, whose binaries were all built by the same study just before. From a row t
 - ``store``: the row is written and committed;
 - ``tell``: the sampler learns what became of it;
 - ``rest``: what is left of the loop (records, the best so far, progress);
-- ``own``: all of these. ``own, cpu`` is the processor time of the same, which a busy machine
-  does not prolong, and which lacks the wait for the disk.
+- ``own``: all of these.
+
+Each is given in ms of the clock on the wall, and of this process's processors, which other work
+on the machine hardly prolongs and which lacks the wait for the disk.
 
 Not counted is the time in which the device measures: on the recording it looks up, on the host
 the lane verifies and times. Readings of the yardstick and the final
@@ -26,9 +28,12 @@ import os
 import platform
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, TypeVar
@@ -57,24 +62,42 @@ from autotune.study import DriftSpec, FinalSpec, Silent, StudySpec, run_study
 from autotune.toolchain.pool import usable_cpus
 
 PACKAGES = ("autotune-kernels", "numpy", "optuna", "sqlalchemy")
-PARTS = ("ask", "find", "store", "tell", "rest")
+CALLS = ("ask", "find", "store", "tell")
 ELSEWHERE = "device"
-CPU = "own, cpu"
-CALLS = ("ask", "find", "store", "tell", ELSEWHERE)
+PARTS = ("own", *CALLS, "rest", ELSEWHERE)
 _Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of time, in ms of the wall's clock and of the processors."""
+
+    wall_ms: float = 0.0
+    cpu_ms: float = 0.0
+
+    @classmethod
+    def now(cls) -> Span:
+        """Return the time since some moment that never changes."""
+        return cls(1e3 * time.perf_counter(), 1e3 * time.process_time())
+
+    def __add__(self, other: Span) -> Span:
+        return Span(self.wall_ms + other.wall_ms, self.cpu_ms + other.cpu_ms)
+
+    def __sub__(self, other: Span) -> Span:
+        return Span(self.wall_ms - other.wall_ms, self.cpu_ms - other.cpu_ms)
 
 
 class Clock(Silent):
     """Splits the time from one trial to the next; listens to a study.
 
     Attributes:
-        trials: For each trial the time of each part, in ms.
+        trials: For each trial the time of each part.
     """
 
     def __init__(self) -> None:
-        self.trials: list[dict[str, float]] = []
-        self._spent: dict[str, float] = {}
-        self._since = self._cpu_since = 0.0
+        self.trials: list[dict[str, Span]] = []
+        self._spent: defaultdict[str, Span] = defaultdict(Span)
+        self._since = Span()
 
     def problem_started(self, problem: Problem, *, planned: int, done: int, valid: int) -> None:
         """Begin to count."""
@@ -84,28 +107,22 @@ class Clock(Silent):
     def trial(self, problem: Problem, trial: Trial, best: Trial | None) -> None:
         """Close the account of one trial; what comes after belongs to the next."""
         del problem, trial, best
-        parts = dict.fromkeys((*PARTS, ELSEWHERE, CPU), 0.0) | self._spent
-        parts["rest"] = time.perf_counter() - self._since - sum(parts[each] for each in CALLS)
-        parts[CPU] += time.process_time() - self._cpu_since
-        self.trials.append({name: 1e3 * seconds for name, seconds in parts.items()})
+        own = Span.now() - self._since - self._spent[ELSEWHERE]
+        rest = own - sum((self._spent[part] for part in CALLS), Span())
+        self.trials.append({**self._spent, "rest": rest, "own": own})
         self._restart()
 
     def timed(self, part: str, call: Callable[[], _Answer]) -> _Answer:
         """Make a call on the account of ``part``."""
-        began, cpu_began = time.perf_counter(), time.process_time()
+        began = Span.now()
         try:
             return call()
         finally:
-            self._add(part, time.perf_counter() - began)
-            if part == ELSEWHERE:
-                self._add(CPU, cpu_began - time.process_time())
-
-    def _add(self, part: str, seconds: float) -> None:
-        self._spent[part] = self._spent.get(part, 0.0) + seconds
+            self._spent[part] += Span.now() - began
 
     def _restart(self) -> None:
-        self._spent = {}
-        self._since, self._cpu_since = time.perf_counter(), time.process_time()
+        self._spent = defaultdict(Span)
+        self._since = Span.now()
 
 
 class TimedSearcher:
@@ -229,14 +246,14 @@ def timed(spec: StudySpec, device: Device) -> Clock:
     return clock
 
 
-def summary(device: str, clock: Clock) -> dict[str, Any]:
+def summary(on: str, clock: Clock) -> dict[str, Any]:
     """Return a row: median and 95th percentile of each part and of all together, in ms."""
-    own = [sum(trial[part] for part in PARTS) for trial in clock.trials]
-    by_part = {part: [trial[part] for trial in clock.trials] for part in (CPU, *PARTS, ELSEWHERE)}
+    spans = {part: [trial.get(part, Span()) for trial in clock.trials] for part in PARTS}
     return {
-        "on": device,
+        "on": on,
         "trials": len(clock.trials),
-        **{name: _spread(values) for name, values in {"own": own, **by_part}.items()},
+        "wall": {part: _spread([each.wall_ms for each in some]) for part, some in spans.items()},
+        "cpu": {part: _spread([each.cpu_ms for each in some]) for part, some in spans.items()},
     }
 
 
@@ -247,11 +264,11 @@ def _spread(values_ms: Sequence[float]) -> dict[str, float]:
 
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print medians and 95th percentiles, in ms."""
-    columns = ("own", CPU, *PARTS, ELSEWHERE)
-    print(f"{'ms: median (95 %)':18}{'trials':>7}", *(f"{name:>16}" for name in columns))
-    for row in rows:
-        cells = (f"{row[name]['median_ms']:.2f} ({row[name]['p95_ms']:.2f})" for name in columns)
-        print(f"{row['on']:18}{row['trials']:7}", *(f"{cell:>16}" for cell in cells))
+    print(f"{'ms: median (95 %)':18}{'trials':>7}     ", *(f"{name:>16}" for name in PARTS))
+    for row, clock in product(rows, ("wall", "cpu")):
+        spreads = (row[clock][part] for part in PARTS)
+        cells = (f"{each['median_ms']:.2f} ({each['p95_ms']:.2f})" for each in spreads)
+        print(f"{row['on']:18}{row['trials']:7} {clock:4}", *(f"{cell:>16}" for cell in cells))
 
 
 if __name__ == "__main__":
