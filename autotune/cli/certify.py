@@ -57,7 +57,7 @@ TOOLS = ("memcheck", "racecheck", "synccheck")
 @format_option
 @verbosity
 def certify(
-    table: Path, device: str, draws: int, *, sanitize: bool, tools: tuple[str, ...], layout: str
+    table: Path, device: str, *, draws: int, sanitize: bool, tools: tuple[str, ...], layout: str
 ) -> None:
     """Verify every configuration in TABLE again, and write the certificate into it.
 
@@ -71,13 +71,13 @@ def certify(
     from autotune.table import TableFile
 
     file = TableFile.open(table)
-    report = _certified(file, device, draws, tools if sanitize else ())
+    report = _certified(file, device, draws=draws, tools=tools if sanitize else ())
     show(certified_sheet(report), layout)
     _require_right(report, table)
 
 
 def _certified(
-    file: TableFile, device_name: str, draws: int, tools: tuple[str, ...]
+    file: TableFile, device_name: str, *, draws: int, tools: tuple[str, ...]
 ) -> CertifyReport:
     from autotune.report import console
     from autotune.study.certify import certify, open_measured

@@ -93,7 +93,7 @@ class Device(Protocol):
     ) -> Outcome:
         """Verify and time ``candidate``.
 
-        One that is right but surely slower than ``policy.stop_factor`` times ``best_ns``, the
+        One that is right but clearly slower than ``policy.stop_factor`` times ``best_ns``, the
         median of the best so far in ns, ends as ``stopped_early`` with a few samples. None, or
         an infinite time, gives none up.
         """

@@ -25,7 +25,7 @@ class Policy:
         precision: Sampling stops once the 95 % confidence interval of the median reaches no
             further than this to either side, relative to the median. 0: it goes on to
             ``max_samples``, and warming up ends with ``warmup_ms``.
-        stop_factor: A candidate that is surely slower than this many times the best is given
+        stop_factor: A candidate that is clearly slower than this many times the best is given
             up: ``stopped_early``. 0: none is.
         sample_us: Launches are batched until a sample lasts about this long, in µs.
         cache: ``cold`` rotates buffers so that no operand is left in L2; ``hot`` reuses one set.

@@ -113,7 +113,7 @@ def certify(
     """
     exam = Exam.of(draws)
     examined = []
-    for each in _examined(file, device, exam, sanitizer):
+    for each in _examined(file, device, exam=exam, sanitizer=sanitizer):
         examined.append(each)
         say(each)
     report = CertifyReport(
@@ -129,12 +129,12 @@ def certify(
 
 
 def _examined(
-    file: TableFile, device: Device, exam: Exam, sanitizer: Sanitizer | str
+    file: TableFile, device: Device, *, exam: Exam, sanitizer: Sanitizer | str
 ) -> Iterator[Examined]:
     begun = [
         each
         for table in file.table.kernels.values()
-        for each in _begun(Examiner.of(table, device, exam, sanitizer))
+        for each in _begun(Examiner.of(table, device, exam=exam, sanitizer=sanitizer))
     ]
     for examiner, examination in begun:
         yield examiner.finish(examination) if isinstance(examination, Examination) else examination

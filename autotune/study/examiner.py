@@ -92,7 +92,7 @@ class Examiner:
 
     @classmethod
     def of(
-        cls, table: KernelTable, device: Device, exam: Exam, sanitizer: Sanitizer | str
+        cls, table: KernelTable, device: Device, *, exam: Exam, sanitizer: Sanitizer | str
     ) -> Examiner:
         """Load a table's kernel.
 

@@ -69,7 +69,9 @@ def time_launches(
         plan = make_plan(min(first.samples_ns), sets=sets, policy=policy)
         stopwatch.load(plan)
         warm_ns = _warm_up(stopwatch, policy)
-        samples, stopped = _sample(stopwatch, policy, warm_ns, above_ns * plan.launches)
+        samples, stopped = _sample(
+            stopwatch, policy, each_ns=warm_ns, above_ns=above_ns * plan.launches
+        )
     except _ImpossibleTime as error:
         return Failure(status=Status.BAD_MEASUREMENT, message=str(error))
     return _timing(samples, plan, stopped=stopped)
@@ -122,7 +124,7 @@ def _settled(samples: Sequence[float], precision: float) -> bool:
 
 
 def _sample(
-    stopwatch: Stopwatch, policy: Policy, each_ns: float, above_ns: float
+    stopwatch: Stopwatch, policy: Policy, *, each_ns: float, above_ns: float
 ) -> tuple[list[float], bool]:
     """Return samples, each near ``each_ns``, and whether they were stopped by ``above_ns``."""
     suspect = each_ns > above_ns and policy.max_samples > FEW

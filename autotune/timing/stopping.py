@@ -1,4 +1,4 @@
-"""When samples are enough: the median is told well, or it is surely too slow to matter."""
+"""When samples are enough: the median is told well, or it is clearly too slow to matter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from statistics import median
 from autotune.records import Policy
 from autotune.records.interval import SURE_FROM, median_interval
 
-FEW = 3  # so many samples may tell that a candidate is too slow
+# So many samples may tell that a candidate is too slow. All of them are then above the bound, which
+# happens to one whose median is at the bound once in eight times, and hardly to one that may win.
+FEW = 3
 
 
 def lacking(samples: Sequence[float], policy: Policy, *, each_ns: float) -> int:
