@@ -104,6 +104,7 @@ class HostCompiler:
         arguments = [*self.options(unit, arch), *folders, "-o", str(output)]
         code, log = _run([*self.command[:1], *arguments, str(unit.main.absolute())], scratch)
         if code != 0 or not output.is_file():
+            _require_program(self.command[0])
             return compile_error(log.replace(f"{header.parent}/", ""))  # equal faults read alike
         image = output.read_bytes()
         if b"\0" + unit.entry.encode() + b"\0" not in image:  # a name in its symbol table
@@ -160,6 +161,12 @@ def _run(command: list[str], folder: Path) -> tuple[int, str]:
         while process.stdout.read(LOG_BYTES):  # a compiler may say far more than anyone reads
             pass
     return process.returncode, log.decode(errors="replace") + _signalled(process.returncode)
+
+
+def _require_program(name: str) -> None:
+    """Raise if a compiler that failed is there no more: it fails half way then, in any words."""
+    if shutil.which(name) is None:
+        raise ToolchainBroken(f"the C++ compiler '{name}' has vanished", hint=HINT)
 
 
 def _signalled(code: int) -> str:

@@ -174,6 +174,14 @@ def test_a_compiler_that_vanishes_is_no_fault_of_a_candidate(pool_of, host_unit,
         pool.submit(host_unit(value=2)).result()
 
 
+def test_a_compiler_that_vanishes_while_it_compiles_is_no_fault_of_a_candidate(
+    pool_of, host_unit, scripted
+):
+    pool = pool_of(scripted('rm "$0"; exit 1'), workers=1)
+    with pytest.raises(ToolchainBroken, match="has vanished"):
+        pool.submit(host_unit()).result()
+
+
 def test_a_compiler_that_never_falls_silent_takes_no_memory(pool_of, host_unit, scripted):
     pool = pool_of(scripted("yes $(printf 'error \\377') | head -c 200000000; exit 1"), workers=1)
     failure = pool.submit(host_unit()).result()
