@@ -48,10 +48,14 @@ def insert_reading(connection: Connection, place: Place, reading: Reading) -> No
     connection.execute(insert(models.Reading), values)
 
 
-def finals(connection: Connection) -> dict[int, Final]:
-    """Return the newest final of each context, by the context's id."""
+def finals(connection: Connection, studies: Sequence[str]) -> dict[int, Final]:
+    """Return the newest final that these studies, or any, held in each context, by its id."""
+    statement = _select_finalists()
+    if studies:
+        wanted = select(models.Study.id).where(models.Study.name.in_(studies))
+        statement = statement.where(models.Finalist.study_id.in_(wanted))
     by_context: dict[int, list[Any]] = {}
-    for row in connection.execute(_select_finalists()):
+    for row in connection.execute(statement):
         by_context.setdefault(row.context_id, []).append(row)
     return {context_id: _newest(rows) for context_id, rows in by_context.items()}
 

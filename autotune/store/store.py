@@ -179,9 +179,13 @@ class Store:
         """Return the newest final of one study in exactly this context, or None."""
         return self._read_place(study_id, context, retimed.final, None)
 
-    def finals(self) -> dict[int, Final]:
-        """Return the newest final of each context, by the context's id."""
-        return self._read(retimed.finals)
+    def finals(self, studies: Sequence[str] = ()) -> dict[int, Final]:
+        """Return the newest final of each context, by the context's id.
+
+        Args:
+            studies: Names of studies whose finals count; none means all.
+        """
+        return self._read(lambda connection: retimed.finals(connection, studies))
 
     def readings(self, study_id: int, context: Context) -> list[Reading]:
         """Return the readings of one study in exactly this context, oldest first."""

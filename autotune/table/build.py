@@ -56,7 +56,7 @@ def build_table(
     """
     _refuse_unknown_studies(store, studies)
     rows = store.rows(Filter(studies=tuple(studies), device=device))
-    answers, left_out = gather(rows, store.finals())
+    answers, left_out = gather(rows, store.finals(studies))
     kernels: dict[str, Json] = {}
     for name in sorted({evidence.context.kernel for evidence in answers}):
         some = [evidence for evidence in answers if evidence.context.kernel == name]

@@ -208,16 +208,17 @@ def test_a_bad_source_date_epoch_is_named(book, monkeypatch):
         build_table(book.store)
 
 
-def met(book, *rounds):
+def met(book, *rounds, study="s"):
     """Hold a final between trials that were recorded before it."""
-    study_id = book.store.begin_study("s", spec={}, sampler="random", seed=0)
+    study_id = book.store.begin_study(study, spec={}, sampler="random", seed=0)
     context = dataclasses.replace(book.context, problem=type(book.context.problem)(count=1024))
     finalists = [Finalist(config=trial.config, rounds_ns=ns) for trial, ns in rounds]
     book.store.record_final(study_id, context, finalists)
 
 
-def winners_width(book):
-    return table_of(build_table(book.store)).lookup(count=1024, dtype="fp32").config["width"]
+def winners_width(book, *studies):
+    table = table_of(build_table(book.store, studies))
+    return table.lookup(count=1024, dtype="fp32").config["width"]
 
 
 def test_a_final_decides_against_the_luck_of_the_search(book):
@@ -225,6 +226,15 @@ def test_a_final_decides_against_the_luck_of_the_search(book):
     assert winners_width(book) == 8
     met(book, (lucky, (530.0, 531.0, 529.0)), (steady, (510.0, 511.0, 509.0)))
     assert winners_width(book) == 4
+
+
+def test_a_final_of_a_study_that_was_not_chosen_decides_nothing(book):
+    lucky, steady = book.add(1024, width=8, ns=500.0), book.add(1024, width=4, ns=510.0)
+    met(book, (lucky, (530.0, 531.0, 529.0)), (steady, (510.0, 511.0, 509.0)))
+    book.add(1024, width=8, ns=500.0, study="other")
+    met(book, (lucky, (500.0, 501.0, 499.0)), (steady, (510.0, 511.0, 509.0)), study="other")
+    assert winners_width(book, "s") == 4
+    assert winners_width(book, "other") == winners_width(book) == 8
 
 
 def test_a_faster_trial_after_the_final_overrules_it(book):
