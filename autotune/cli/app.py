@@ -17,6 +17,7 @@ from autotune.cli.certify import certify
 from autotune.cli.db import db
 from autotune.cli.doctor import doctor
 from autotune.cli.export import export
+from autotune.cli.import_ import import_
 from autotune.cli.kernels import kernels
 from autotune.cli.ladder import ladder
 from autotune.cli.lookup import lookup
@@ -57,7 +58,19 @@ def cli() -> None:
     """
 
 
-for _command in (tune, ladder, query, studies, kernels, export, certify, lookup, db, doctor):
+for _command in (
+    tune,
+    ladder,
+    query,
+    studies,
+    kernels,
+    export,
+    import_,
+    certify,
+    lookup,
+    db,
+    doctor,
+):
     cli.add_command(_command)
 
 

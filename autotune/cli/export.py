@@ -1,4 +1,4 @@
-"""``autotune export``: the best of the database as a lookup table."""
+"""``autotune export``: the best as a lookup table, or all results for other tuners."""
 
 from __future__ import annotations
 
@@ -6,22 +6,52 @@ from pathlib import Path
 
 import click
 
-from autotune.cli.options import db_option, verbosity
+from autotune.cli.options import Fields, ProblemFields, db_option, verbosity
+
+TABLE = "table"
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The table to write.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write.")
+@click.option(
+    "--format",
+    "layout",
+    type=click.Choice((TABLE, "t4", "kernel-tuner")),
+    default=TABLE,
+    show_default=True,
+    help="A lookup table, or every result of one problem as T4 or as Kernel Tuner's cache.",
+)
 @click.option("--study", multiple=True, metavar="NAME", help="Use these studies only.")
 @click.option("--device", metavar="NAME", help="Use devices with this in their name only.")
+@click.option("--kernel", metavar="NAME", help="Use this kernel only; not for a table.")
+@click.option("--problem", type=ProblemFields(), default="", help="This problem; not for a table.")
 @click.option("--unverified", is_flag=True, help="Also use results that were never checked.")
 @db_option
 @verbosity
 def export(
-    out: Path, study: tuple[str, ...], device: str | None, *, unverified: bool, url: str | None
+    out: Path,
+    layout: str,
+    *,
+    study: tuple[str, ...],
+    device: str | None,
+    kernel: str | None,
+    problem: Fields,
+    unverified: bool,
+    url: str | None,
 ) -> None:
-    """Write the best verified configurations as a lookup table."""
-    from autotune.report.export import write_and_tell
-    from autotune.store import Store, default_url
+    """Write the best verified configurations as a lookup table, or results for other tuners.
 
+    T4 and Kernel Tuner's cache hold every result of one kernel, problem and device, failures and
+    unverified ones too.
+    """
+    from autotune.report.export import results_and_tell, write_and_tell
+    from autotune.store import Filter, Store, default_url
+
+    if layout == TABLE and (kernel or problem):
+        raise click.UsageError("--kernel and --problem do not go with a table")
     with Store.open(url or default_url(), read_only=True) as store:
-        write_and_tell(out, store, study, device=device, unverified=unverified)
+        if layout == TABLE:
+            write_and_tell(out, store, study, device=device, unverified=unverified)
+        else:
+            wanted = Filter(kernel=kernel, device=device, problem=problem, studies=study)
+            results_and_tell(out, store, wanted, layout=layout)

@@ -36,6 +36,7 @@ def _filters(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @query.command()
+@click.option("--unverified", is_flag=True, help="Also consider what was never checked.")
 @_filters
 def best(**chosen: Any) -> None:
     """Show the fastest verified trial of each problem and device."""
@@ -57,7 +58,13 @@ def failures(**chosen: Any) -> None:
 
 
 def _show(
-    what: str, *, url: str | None, layout: str, study: tuple[str, ...], **wanted: Any
+    what: str,
+    *,
+    url: str | None,
+    layout: str,
+    study: tuple[str, ...],
+    unverified: bool = False,
+    **wanted: Any,
 ) -> None:
     from autotune.report.nothing import why_nothing
     from autotune.report.records import trials_sheet
@@ -67,7 +74,7 @@ def _show(
     chosen = Filter(studies=study, **wanted)
     with Store.open(url or default_url(), read_only=True) as store:
         if what == "best":
-            rows = store.best(chosen)
+            rows = store.best(chosen, unverified=unverified)
         else:
             rows = store.rows(chosen) if what == "trials" else store.failures(chosen)
         empty = "" if rows else why_nothing(store, chosen)

@@ -16,6 +16,8 @@ from autotune.records.kernel import Kernel
 from autotune.records.problem import Problem
 
 GROUP = "autotune.kernels"
+DATABASES = "autotune.kernel_databases"  # who finds a kernel in a file that holds no Python
+_SQLITE = b"SQLite format 3\0"
 
 
 def installed_kernels() -> dict[str, EntryPoint]:
@@ -36,9 +38,9 @@ def absolute_reference(reference: str, folder: Path) -> str:
 
 
 def load_kernel(reference: str) -> Kernel:
-    """Load ``gemm`` (installed) or ``path/to/file.py:ClassName`` (a file).
+    """Load ``gemm`` (installed), ``file.py:ClassName`` or ``results.db:NAME`` (imported).
 
-    A file is executed, as any Python program is: name only files that you trust.
+    A Python file is executed, as any program is: name only files that you trust.
 
     Raises:
         InvalidInput: No such kernel, file or class, or one that fails as it is loaded.
@@ -95,6 +97,8 @@ def _installed(name: str) -> object:
 def _from_file(path: Path, class_name: str) -> object:
     if not os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises where the name is too long
         raise InvalidInput(f"kernel file {str(path)!r} does not exist")
+    if _is_database(path):
+        return _from_database(path, class_name)
     module_name = f"autotune_kernel_{digest_bytes(str(path.resolve()).encode())}"
     if module_name not in sys.modules:
         spec = importlib.util.spec_from_file_location(module_name, path)
@@ -114,3 +118,21 @@ def _from_file(path: Path, class_name: str) -> object:
     if kernel_class is None:
         raise InvalidInput(f"kernel file {str(path)!r} has no class {class_name!r}")
     return kernel_class
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError as error:
+        raise InvalidInput(f"kernel file {str(path)!r} cannot be read: {error.strerror}") from None
+
+
+def _from_database(path: Path, name: str) -> object:
+    finder = next(iter(entry_points(group=DATABASES)), None)
+    if finder is None:
+        raise InvalidInput(
+            f"kernel file {str(path)!r} is a database, and nothing installed finds kernels in one",
+            hint="install the package again: its entry points are out of date",
+        )
+    return finder.load()(path, name)

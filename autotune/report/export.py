@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from autotune.interop import export_results
 from autotune.report import console
 from autotune.report.fields import problem_text
 from autotune.report.units import NOISY, counted, time_text
-from autotune.store import Store
+from autotune.store import Filter, Store
 from autotune.table import build_table, write_table
 
 
@@ -36,6 +37,19 @@ def write_and_tell(
     for kernel in table.document["kernels"].values():
         for entry in kernel["entries"]:
             messages.print(f"  {_told(entry)}", soft_wrap=True)
+
+
+def results_and_tell(path: Path, store: Store, wanted: Filter, *, layout: str) -> None:
+    """Write every result that ``wanted`` matches for another tuner; say on stderr how many.
+
+    Raises:
+        NoValidConfig: There are none; nothing is written.
+        InvalidInput: They do not go into one file.
+    """
+    written = export_results(path, store, wanted, layout=layout)
+    count = counted(len(written.results), "configuration")
+    told = f"{written.context.kernel} {written.context.problem} on {written.context.device.name}"
+    console.messages().print(f"wrote {path}: {count} of {told}", soft_wrap=True)
 
 
 def _told(entry: dict[str, Any]) -> str:
