@@ -51,10 +51,11 @@ class Trial:
 
     @property
     def bound_ns(self) -> float | None:
-        """Least device time in ns of a trial that was ``stopped_early``: it is no faster.
+        """Least device time in ns that the samples of a ``stopped_early`` trial allow.
 
-        Its few samples say that it is slower than the best was then, and not how much: this is
-        the lower end of their interval.
+        They are few and say that it is slower than the best was then, and not how much: this is
+        the lower end of their interval. One that was not even warmed up might get faster yet, but
+        not as fast as the best.
         """
         if self.status is not Status.STOPPED_EARLY or self.measurement is None:
             return None
