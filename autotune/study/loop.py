@@ -180,7 +180,7 @@ class _ProblemSearch:
             percent = 100 * (self._yardstick.slowness_of(reading) - 1)
             observer.note(
                 f"{self._problem}: the default takes {percent:+.1f} % against the usual; what was "
-                "measured meanwhile and may be among the best is measured again in the final"
+                "measured meanwhile gets the benefit of the doubt where the best meet again"
             )
 
     def _hold_final(self, observer: Observer) -> None:
