@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import re
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from autotune.errors import InvalidInput
+from autotune.errors import InvalidInput, ToolchainBroken
 from autotune.process import Died, TimedOut, Worker
 from autotune.records import Binary, Failure, SourceUnit, Status, digest
 from autotune.toolchain.build import Timed, build, refused, timed_compile
@@ -180,7 +181,8 @@ def usable_cpus() -> int:
 def serve_compiles(compiler: Compiler, arch: str, scratch: str) -> Callable[[SourceUnit], Any]:
     """Return what a worker process answers requests with, once the compiler is loaded."""
     tempfile.tempdir = os.environ["TMPDIR"] = scratch
-    _ = compiler.toolchain  # loads it, so that no candidate's time limit pays for that
+    with contextlib.suppress(ToolchainBroken):  # every compile will say so
+        _ = compiler.toolchain  # loads it, so that no candidate's time limit pays for that
     return lambda unit: timed_compile(compiler, unit, arch)
 
 

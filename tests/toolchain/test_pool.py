@@ -182,6 +182,17 @@ def test_a_compiler_that_vanishes_while_it_compiles_is_no_fault_of_a_candidate(
         pool.submit(host_unit()).result()
 
 
+def test_a_compiler_that_vanishes_before_a_process_starts_is_no_fault_of_a_candidate(
+    pool_of, host_unit, scripted
+):
+    compiler = scripted(":")
+    pool = pool_of(compiler, workers=1)
+    assert compiler.toolchain
+    Path(compiler.command[0]).unlink()
+    with pytest.raises(ToolchainBroken, match="cannot be started"):
+        pool.submit(host_unit()).result()
+
+
 def test_a_compiler_that_never_falls_silent_takes_no_memory(pool_of, host_unit, scripted):
     pool = pool_of(scripted("yes $(printf 'error \\377') | head -c 200000000; exit 1"), workers=1)
     failure = pool.submit(host_unit()).result()
