@@ -130,12 +130,12 @@ def _as_cache(space: Exported) -> Json:
     context = space.context
     problem = context.problem.as_dict()
     extents = [value for value in problem.values() if isinstance(value, int)]
+    told = _cache_header(space.header)
     header = {
         "device_name": context.device.name,
         "kernel_name": context.kernel,
-        "problem_size": extents or [1],
-        "problem": problem,
-        **_cache_header(space.header),
+        **({} if "problem_size" in told else {"problem_size": extents or [1], "problem": problem}),
+        **told,
         "tune_params": dict(space.parameters),
     }
     statuses = (row.trial.status for row in space.rows)

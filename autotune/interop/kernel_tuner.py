@@ -161,19 +161,18 @@ def _row(result: Json, status: Status, names: Sequence[str], in_ms: float) -> Js
         **result.get(_OTHER, {}),
         **({"timestamp": result["timestamp"]} if "timestamp" in result else {}),
     }
-    row[TIME] = _scaled(row[TIME], in_ms) if TIME in row else _mean(runtimes)
-    if status is not Status.OK and not any(
-        isinstance(v, str) and v in _WORDS for v in row.values()
-    ):
-        row[TIME] = cache_word(status)
-    if "benchmark" not in times and runtimes:
-        row["benchmark_time"] = sum(filter(is_number, runtimes))
-    return {name: value for name, value in row.items() if value is not None}
-
-
-def _mean(runtimes: Sequence[Any]) -> float | None:
     numbers = [each for each in runtimes if is_number(each)]
-    return fmean(numbers) if numbers else None
+    if TIME in row or numbers:
+        row[TIME] = _scaled(row[TIME], in_ms) if TIME in row else fmean(numbers)
+    if status is not Status.OK and not any(map(_is_word, row.values())):
+        row[TIME] = cache_word(status)
+    if "benchmark" not in times and numbers:
+        row["benchmark_time"] = sum(numbers)
+    return row
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and value in _WORDS
 
 
 def _scaled(value: Any, in_ms: float) -> Any:

@@ -78,7 +78,7 @@ def result_of(trial: Trial, configuration: Mapping[str, Any]) -> Json:
         "measurements": [{"name": TIME, "value": value, "unit": "ms"}, *_further(trial)],
         "objectives": [TIME],
         "verified": trial.verified,
-        **({"message": trial.message} if trial.message else {}),
+        "message": trial.message,
     }
 
 
@@ -99,10 +99,9 @@ def _ended(result: Json, measured: Mapping[str, Any], unit_ns: float) -> tuple[S
     said, time = result["invalidity"], measured.get(TIME)
     if said == "correct" and not words:
         return _judged(time, result, unit_ns)
-    told = [word for word in (*words, time, said) if isinstance(word, str) and word != "correct"]
-    status = known_status(told[0]) or status_of_message(told[0])
+    told = next(word for word in (*words, time, said) if isinstance(word, str))
     message = result.get("message")
-    return status, message if isinstance(message, str) else " ".join(dict.fromkeys(told))
+    return status_of_message(told), message if isinstance(message, str) else told
 
 
 def _judged(time: Any, result: Json, unit_ns: float) -> tuple[Status, str]:
