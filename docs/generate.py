@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 from measured import ladder_page
 from speed import readme
+from trust import trust_page
 
 from autotune.cli.app import cli
 
@@ -46,6 +47,7 @@ def _contexts(
 GENERATED = {
     "docs/cli.md": command_reference,
     "docs/ladder.md": ladder_page,
+    "docs/trust.md": trust_page,
     "README.md": readme,
 }
 

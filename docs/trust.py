@@ -1,0 +1,103 @@
+"""How far results can be trusted, from the measurements that are committed.
+
+In ``trust.md`` the part ``flips`` says which winner the same study exports, ``savings`` what GPU
+time it does without, ``repeatability`` how far fresh processes lie apart, and ``overhead`` what
+the framework takes for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from statistics import median
+from typing import Any
+
+from marked import FOLDER, RESULTS, extents, filled, link, table, told
+
+PAGE = FOLDER / "trust.md"
+NOT_YET = "Not measured yet."
+BRIEF_US = 20.0
+Row = Mapping[str, Any]
+
+
+def trust_page() -> str:
+    """Return ``trust.md`` with every figure as it was measured."""
+    parts = {
+        "flips": (_flips, "flips_h200.json"),
+        "savings": (_savings, "savings_h200.json"),
+        "repeatability": (_repeatability, "repeatability_h200.json"),
+        "overhead": (_overhead, "overhead.json"),
+    }
+    return filled(PAGE, {name: partial(_part, *part) for name, part in parts.items()})
+
+
+def _part(tell: Any, file: str) -> str:
+    if not (RESULTS / file).exists():
+        return NOT_YET
+    content = told(file)
+    about = content["provenance"]
+    lines = table(tell(content["rows"]))
+    command = about["command"].partition(" --json ")[0]
+    return "\n".join(
+        (*lines, "", f"{about['date']}, `{command}` ({link(file, 'JSON', page=PAGE)}).")
+    )
+
+
+def _flips(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
+    yield [
+        *("problem", "same winner", "same or tie", "loss, mean", "worst"),
+        *("mean of 7: same winner", "loss, mean", "worst"),
+    ]
+    for row in rows:
+        losses = ("loss", "loss_worst"), ("by_mean_loss", "by_mean_loss_worst")
+        ours, others = ([_percent(row[name], 2) for name in some] for some in losses)
+        same = _percent(row["same"]), _percent(row["same_or_tie"])
+        yield [_name(row), *same, *ours, _percent(row["by_mean_same"]), *others]
+
+
+def _savings(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
+    yield [
+        *("policy, order", "all samples", "early stop", "adaptive repeats", "both", "saved"),
+        *("loss, all samples", "loss, both"),
+    ]
+    for row in rows:
+        if row["problem"] is None:
+            arms = row["arms"].values()
+            times = (f"{arm['gpu_ms'] / 1e3:.1f} s" for arm in arms)
+            losses = (_percent(row["arms"][arm]["loss"], 2) for arm in ("all", "both"))
+            name = f"`{row['policy']}`, `{row['sampler']}`"
+            yield [name, *times, _percent(row["saved"]), *losses]
+
+
+def _repeatability(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
+    tools = list(rows[0]["tools"])
+    yield ["kernels", "count", *(f"{tool}: worst, median" for tool in tools)]
+    ours = tools[0]
+    brief = [row for row in rows if row["tools"][ours]["median_us"] < BRIEF_US]
+    longer = [row for row in rows if row["tools"][ours]["median_us"] >= BRIEF_US]
+    for name, some in ((f"below {BRIEF_US:g} µs", brief), (f"from {BRIEF_US:g} µs on", longer)):
+        if some:
+            spreads = ([row["tools"][tool]["spread"] for row in some] for tool in tools)
+            cells = (f"{_percent(max(each), 2)}, {_percent(median(each), 2)}" for each in spreads)
+            yield [name, str(len(some)), *cells]
+
+
+def _overhead(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
+    parts = list(rows[0]["cpu"])
+    yield ["study on", "ms of", *(f"{part}, median (95 %)" for part in parts if part != "device")]
+    for row in rows:
+        for clock in ("wall", "cpu"):
+            some = (row[clock][part] for part in parts if part != "device")
+            yield [f"`{row['on']}`", clock, *(f"{_ms(each)}" for each in some)]
+
+
+def _ms(spread: Mapping[str, float]) -> str:
+    return f"{spread['median_ms']:.2f} ({spread['p95_ms']:.2f})"
+
+
+def _name(row: Row) -> str:
+    return "all" if row["problem"] is None else extents(row["problem"])
+
+
+def _percent(share: float, digits: int = 0) -> str:
+    return f"{100 * share:.{digits}f} %"
