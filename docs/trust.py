@@ -36,11 +36,16 @@ def _part(tell: Any, file: str) -> str:
         return NOT_YET
     content = told(file)
     about = content["provenance"]
-    lines = table(tell(content["rows"]))
     command = about["command"].partition(" --json ")[0]
-    return "\n".join(
-        (*lines, "", f"{about['date']}, `{command}` ({link(file, 'JSON', page=PAGE)}).")
-    )
+    source = f"{about['date']}{_machine(about)}, `{command}` ({link(file, 'JSON', page=PAGE)})."
+    return "\n".join((*table(tell(content["rows"])), "", source))
+
+
+def _machine(about: Mapping[str, Any]) -> str:
+    """Return how busy the machine was, where that matters."""
+    if "load_at_start" not in about:
+        return ""
+    return f", {about['processors']} processors under a load of {about['load_at_start']:.1f}"
 
 
 def _flips(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
@@ -84,11 +89,11 @@ def _repeatability(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
 
 def _overhead(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
     parts = list(rows[0]["cpu"])
-    yield ["study on", "ms of", *(f"{part}, median (95 %)" for part in parts if part != "device")]
+    yield ["study on", "ms, median (95 %)", *(part for part in parts if part != "device")]
     for row in rows:
         for clock in ("wall", "cpu"):
             some = (row[clock][part] for part in parts if part != "device")
-            yield [f"`{row['on']}`", clock, *(f"{_ms(each)}" for each in some)]
+            yield [f"`{row['on']}`", clock, *map(_ms, some)]
 
 
 def _ms(spread: Mapping[str, float]) -> str:
