@@ -17,6 +17,7 @@ import sqlite3
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -103,21 +104,23 @@ def kills(count: int, *, seed: int) -> Iterator[Kill]:
     """Kill coordinators ``count`` times, and yield each of their runs, the unharmed ones too."""
     chance = random.Random(seed)  # noqa: S311 - moments are no secret
     done, study = 0, 0
-    takes_s = 0.0
+    took_s: deque[float] = deque(maxlen=4)  # runs that nobody killed
     while done < count:
         with tempfile.TemporaryDirectory(prefix="kills-", ignore_cleanup_errors=True) as name:
             folder = Path(name)
             (folder / "study.toml").write_text(STUDY)
-            goal = min(KILLS_OF_ONE, count - done) if takes_s else 0
-            while goal > 0:
-                kill = _run(folder, study, limit_s=chance.uniform(0.0, takes_s))
+            goal = min(KILLS_OF_ONE, count - done) if took_s else 0
+            for _ in range(goal):
+                kill = _run(folder, study, limit_s=chance.uniform(0.0, max(took_s)))
                 yield kill
-                goal = goal - 1 if kill.killed else 0
                 done += kill.killed
-            last = _run(folder, study, limit_s=None)
-            takes_s = takes_s or last.after_s  # of the first study, which nobody killed
+                if not kill.killed:
+                    break
+            else:
+                kill = _run(folder, study, limit_s=None)
+                yield kill
+            took_s.append(kill.after_s)
             study += 1
-            yield last
 
 
 def summary(found: Sequence[Kill], seconds: float) -> str:
