@@ -42,16 +42,20 @@ def storable(trial: Trial) -> Trial:
         return dataclasses.replace(
             trial, status=Status.BAD_MEASUREMENT, measurement=None, message=fault
         )
-    trial = dataclasses.replace(trial, message=_clean(trial.message))
-    if trial.measurement is None:
-        return trial
-    power_w = trial.measurement.power_w
-    measurement = dataclasses.replace(
-        trial.measurement,
-        samples_ns=tuple(round(float(s), SAMPLE_DIGITS) for s in trial.measurement.samples_ns),
+    return dataclasses.replace(
+        trial, message=_clean(trial.message), measurement=_rounded(trial.measurement)
+    )
+
+
+def _rounded(measurement: Measurement | None) -> Measurement | None:
+    if measurement is None:
+        return None
+    power_w = measurement.power_w
+    return dataclasses.replace(
+        measurement,
+        samples_ns=tuple(round(float(s), SAMPLE_DIGITS) for s in measurement.samples_ns),
         power_w=power_w if power_w is not None and math.isfinite(power_w) else None,
     )
-    return dataclasses.replace(trial, measurement=measurement)
 
 
 def _clean(message: str) -> str:

@@ -205,3 +205,18 @@ def test_the_same_file_twice_is_refused_with_the_way_out(imported, store):
         imported("cache.json")
     assert "--study" in refused.value.hint
     assert len(store.rows()) == 5
+
+
+def test_numbers_beyond_any_clock_are_failures_and_break_nothing(store, tmp_path):
+    path = tmp_path / "huge.json"
+    rows = {"1": {"a": 1, "time": 1, "compile_time": 10**400}, "2": {"a": 2, "time": 10**400}}
+    text = json.dumps({**CACHE, "tune_params": {"a": [1, 2, 3]}, "cache": rows})
+    path.write_text(text.replace("}}}", '}, "3": {"a": 3, "time": 1e400, "times": [1e999]}}}'))
+    list(import_files([path], store))
+    trials = [row.trial for row in store.rows()]
+    assert [trial.status for trial in trials] == [
+        Status.OK,
+        Status.BAD_MEASUREMENT,
+        Status.RUNTIME_ERROR,
+    ]
+    assert trials[0].compile_ns == 0
