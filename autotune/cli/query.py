@@ -66,7 +66,7 @@ def _show(
     unverified: bool = False,
     **wanted: Any,
 ) -> None:
-    from autotune.report.nothing import why_nothing
+    from autotune.report.nothing import why_no_best, why_nothing
     from autotune.report.records import trials_sheet
     from autotune.report.sheet import show
     from autotune.store import Filter, Store, default_url
@@ -77,5 +77,6 @@ def _show(
             rows = store.best(chosen, unverified=unverified)
         else:
             rows = store.rows(chosen) if what == "trials" else store.failures(chosen)
-        empty = "" if rows else why_nothing(store, chosen)
+        why = why_no_best if what == "best" else why_nothing
+        empty = "" if rows else why(store, chosen)
         show(trials_sheet(what, rows, empty=empty), layout)

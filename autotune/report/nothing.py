@@ -13,6 +13,13 @@ def why_nothing(store: Store, wanted: Filter) -> str:
     return f"no trial matches: {reasons}" if reasons else "no trial matches"
 
 
+def why_no_best(store: Store, wanted: Filter) -> str:
+    """Return what to say where no verified trial matches ``wanted``."""
+    if store.best(wanted, unverified=True):
+        return "no trial matches that was verified; --unverified shows the others"
+    return why_nothing(store, wanted)
+
+
 def _reasons(store: Store, wanted: Filter) -> Iterator[str]:
     studies = [study.name for study in store.studies()]
     for name in wanted.studies:
