@@ -100,7 +100,7 @@ class RecordingDevice:
         if kernel.name not in names:
             raise InvalidInput(
                 f"{self.name} has no results of kernel {kernel.name!r}; it has {', '.join(names)}",
-                hint=_ELSEWHERE[device_language(kernel)],
+                hint=_ELSEWHERE.get(device_language(kernel), ""),
             )
 
     def rehearse(self, candidate: Candidate) -> None:
