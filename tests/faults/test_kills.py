@@ -4,8 +4,8 @@ from kills import KILLS_OF_ONE, TRIALS, kills
 
 
 def test_kills_of_the_coordinator_lose_nothing_and_every_study_ends():
-    found = list(kills(5, seed=1))
+    found = list(kills(3, seed=1))
     assert [kill for kill in found if not kill.harmless] == []
     killed = [kill for kill in found if kill.killed]
-    assert len(killed) == 5 <= KILLS_OF_ONE
+    assert len(killed) == 3 <= KILLS_OF_ONE
     assert found[-1].rows_after == TRIALS
