@@ -15,6 +15,7 @@ from autotune.store.rows import EVERYTHING, Filter, StoredContext, StudySummary,
 
 _TRIAL = models.Trial.__table__
 _IS_OK = models.Trial.status == Status.OK.value
+_NO_FAILURE = (Status.OK.value, Status.STOPPED_EARLY.value)
 
 
 def contexts(connection: Connection, wanted: Filter) -> list[StoredContext]:
@@ -73,7 +74,7 @@ def rows(
     """Return trials that ``wanted`` matches, oldest first; at most the newest ``limit``."""
     statement = _select_trials().order_by(models.Trial.id.desc())
     if failed:
-        statement = statement.where(~_IS_OK)
+        statement = statement.where(models.Trial.status.not_in(_NO_FAILURE))
     if wanted.studies:
         statement = statement.where(_in_studies(wanted.studies))
     return _rows(connection, statement.limit(limit), wanted)[::-1]

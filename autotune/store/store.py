@@ -250,7 +250,10 @@ class Store:
         )
 
     def failures(self, wanted: Filter = EVERYTHING, *, limit: int | None = None) -> list[TrialRow]:
-        """Return trials that are not ``ok``, oldest first; at most the newest ``limit``."""
+        """Return trials that failed, oldest first; at most the newest ``limit``.
+
+        What was right but given up as too slow did not fail.
+        """
         return self._read(
             lambda connection: queries.rows(connection, wanted, failed=True, limit=limit)
         )

@@ -24,7 +24,7 @@ from kernel_space.rates import L2_BYTES_PER_CLK, SHARED_BYTES_PER_CLK, Rates, to
 LATENCY_CLK = 2400  # from a tensor copy to its barrier, while others copy; fitted
 TILE_CLK = 1000  # to begin a tile; fitted
 CLUSTER_FACTOR = 1.05  # of a step, for blocks that wait for each other; fitted
-RAGGED_FACTOR = 2.0  # of what rows that are no whole lines ask of L2; fitted
+RAGGED_FACTOR = 1.5  # of what rows that are no whole lines ask of L2; fitted
 PART_CLK = 2600  # for each of the blocks that share a tile's sums; fitted
 PARTIAL_BYTES_PER_CLK = 48  # of partial sums, between multiprocessors; fitted
 DIRECT_FACTOR = 2.0  # of the way out, for short stores; fitted
