@@ -131,3 +131,15 @@ def test_a_recording_answers_as_the_device_did(host, store, tmp_path):
             assert row.trial.median_ns == recorded[row.trial.config].median_ns
             assert row.context.replayed_from
     recording.close()
+
+
+def test_a_recording_of_failures_alone_is_no_broken_machine(host, store, tmp_path):
+    hopeless = spec(space={"fault": ["compile_error"]}, trials=100)
+    with pytest.raises(ToolchainBroken):
+        run_study(hopeless, device=host, store=store)
+
+    recording = open_device(f"recording:{tmp_path}/study.db", limits=Limits())
+    with Store.open(f"sqlite:///{tmp_path}/replay.db") as replayed:
+        report = run_study(hopeless, device=recording, store=replayed).problems[0]
+        assert (report.ran, report.best) == (12, None)
+    recording.close()

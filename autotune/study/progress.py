@@ -1,0 +1,104 @@
+"""The progress of a study with one problem: what is recorded of it, and what is added."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+from typing import TypeVar
+
+from autotune.records import Binary, Config, Failure, Finalist, Outcome, Reading, Trial, front
+from autotune.store import Context, Store
+from autotune.study.question import Question
+
+_Row = TypeVar("_Row")
+
+
+class Progress:
+    """What the database holds of one problem of a study, and the only way to add to it.
+
+    Args:
+        question: The problem, asked of a device.
+        store: The database.
+        valid: The configs that count: a study's space may have shrunk since.
+
+    Attributes:
+        trials: Its trials by config, in the order of their numbers.
+        next_number: Of the next trial; those that do not count have numbers, too.
+        best: The fastest trial that is right, or None.
+        finalists: Of the final that was held after the last trial, if one was.
+    """
+
+    def __init__(self, question: Question, store: Store, *, valid: Container[Config]) -> None:
+        self._question, self._store = question, store
+        self._study_id = store.find_study(question.spec.name)
+        history = self._stored(store.trials)
+        self.trials = {trial.config: trial for trial in history if trial.config in valid}
+        self.next_number = max((trial.number for trial in history), default=-1) + 1
+        self.best = min(filter(_is_right, self.trials.values()), key=_median_ns, default=None)
+        self.finalists: tuple[Finalist, ...] = ()
+
+    @property
+    def default(self) -> Trial | None:
+        """The trial of the kernel's default, or None if it was not tried."""
+        return self.trials.get(self._question.default.config)
+
+    def readings(self) -> list[Reading]:
+        """Return what earlier runs read of the yardstick, oldest first."""
+        return self._stored(self._store.readings)
+
+    def add(
+        self, config: Config, *, built: Binary | Failure, outcome: Outcome, device_ns: int
+    ) -> Trial:
+        """Record what became of ``config`` and return it as it will be read."""
+        trial = self._question.trial(
+            self.next_number, config=config, built=built, outcome=outcome, device_ns=device_ns
+        )
+        trial = self._store.record(self._begun(), self._question.context, trial)
+        self.next_number += 1
+        self.trials[trial.config] = trial
+        if _is_right(trial) and (self.best is None or _median_ns(trial) < _median_ns(self.best)):
+            self.best = trial
+        return trial
+
+    def add_reading(self, reading: Reading) -> None:
+        """Record a reading of the yardstick."""
+        self._store.record_reading(self._begun(), self._question.context, reading)
+
+    def add_final(self, finalists: Sequence[Finalist]) -> None:
+        """Record a final."""
+        self.finalists = tuple(finalists)
+        self._store.record_final(self._begun(), self._question.context, self.finalists)
+
+    def recall_final(self) -> bool:
+        """Return True if a final was held since the last trial, and recall its finalists."""
+        if self._study_id is None:
+            return False
+        last = self._store.final(self._study_id, self._question.context)
+        if last is None or any(t.finished_at > last.finished_at for t in self.trials.values()):
+            return False
+        self.finalists = last.finalists
+        return True
+
+    def leading(self) -> list[Trial]:
+        """Return the winner and what ties with it: by the final, or else the best alone."""
+        return front(self.finalists, self.trials.values()) or [*filter(None, [self.best])]
+
+    def _stored(self, rows: Callable[[int, Context], list[_Row]]) -> list[_Row]:
+        return [] if self._study_id is None else rows(self._study_id, self._question.context)
+
+    def _begun(self) -> int:
+        """Return the study's id. It is made with its first row: none is ever empty."""
+        if self._study_id is None:
+            spec = self._question.spec
+            self._study_id = self._store.begin_study(
+                spec.name, spec=spec.as_dict(), sampler=spec.sampler, seed=spec.seed
+            )
+        return self._study_id
+
+
+def _is_right(trial: Trial) -> bool:
+    return trial.median_ns is not None
+
+
+def _median_ns(trial: Trial) -> float:
+    assert trial.median_ns is not None
+    return trial.median_ns
