@@ -20,6 +20,7 @@ from autotune.dispatch.records import (
     Evidence,
     KernelTable,
     MeasuredUnder,
+    Regret,
     broken_condition,
 )
 from autotune.dispatch.table import SCHEMA_VERSION, Table
@@ -35,6 +36,7 @@ __all__ = [
     "Evidence",
     "KernelTable",
     "MeasuredUnder",
+    "Regret",
     "Table",
     "broken_condition",
 ]

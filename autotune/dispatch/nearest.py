@@ -1,7 +1,8 @@
 """The rule for problems that were not tuned.
 
 The distance between two problems is the sum, over the scaled fields, of how many times one
-must be doubled to reach the other: ``|log2 a - log2 b|``, where 0 counts as 1. An entry may
+must be doubled to reach the other: ``|log2 a - log2 b|``, where 0 counts as 1, times the
+field's weight, a whole number that the table states. An entry may
 serve only if its exact fields are equal and its conditions hold for the problem that is asked
 for. Of two entries at the same distance the smaller problem wins (the first scaled field
 decides, then the next).
@@ -29,7 +30,7 @@ class Finder:
         members: dict[tuple[Value, ...], list[Entry]] = {}
         for entry in table.entries:
             members.setdefault(self._exact_key(entry.problem), []).append(entry)
-        self._groups = {key: _Group(some, table.scaled_fields) for key, some in members.items()}
+        self._groups = {key: _Group(some, table) for key, some in members.items()}
 
     def answers(self, problem: Fields) -> Iterator[_Answer]:
         """Yield every entry and default that may serve ``problem``, best first."""
@@ -71,16 +72,20 @@ class Finder:
 class _Group:
     """Entries whose exact fields are equal, with their places on the log2 scale."""
 
-    def __init__(self, entries: list[Entry], scaled_fields: tuple[str, ...]) -> None:
-        self._fields = scaled_fields
-        self._entries = sorted(entries, key=lambda e: [e.problem[f] for f in scaled_fields])
-        self._columns = [[_steps(e.problem[f]) for e in self._entries] for f in scaled_fields]
+    def __init__(self, entries: list[Entry], table: KernelTable) -> None:
+        fields = table.scaled_fields
+        self._axes = tuple(zip(fields, table.weights, strict=True))
+        self._entries = sorted(entries, key=lambda e: [e.problem[f] for f in fields])
+        self._columns = [
+            [weight * _steps(e.problem[field]) for e in self._entries]
+            for field, weight in self._axes
+        ]
 
     def by_distance(self, problem: Fields) -> Iterator[tuple[float, Entry]]:
         """Yield octaves and entry, nearest first; equals in order of their scaled fields."""
         totals = [0] * len(self._entries)
-        for field, column in zip(self._fields, self._columns, strict=True):
-            here = _steps(problem[field])
+        for (field, weight), column in zip(self._axes, self._columns, strict=True):
+            here = weight * _steps(problem[field])
             totals = [
                 total + abs(there - here) for total, there in zip(totals, column, strict=True)
             ]

@@ -15,13 +15,16 @@ from autotune.dispatch.records import (
     Fields,
     KernelTable,
     MeasuredUnder,
+    Regret,
     broken_condition,
 )
 from autotune.dispatch.strict_json import Node
 
 SCHEMA = "autotune.table"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 CERTIFICATES_SINCE = 2
+WEIGHTS_SINCE = 3  # and regret, and the loss of an entry
+MOST_WEIGHT = 1000  # distances then fit 64 bits: 3 fields of 60 octaves in steps of 2^-32
 ORIGINS = ("measured", "replayed")
 
 
@@ -52,7 +55,9 @@ def read(text: str | bytes, name: str) -> Contents:
         created=root.text("created"),
         database_revision=root.text("database_revision"),
         device=_device(root.node("device")),
-        kernels={key: _kernel(key, node) for key, node in root.named_nodes("kernels").items()},
+        kernels={
+            key: _kernel(key, node, version) for key, node in root.named_nodes("kernels").items()
+        },
         certificate=_certified(root),
     )
     root.end()
@@ -93,7 +98,8 @@ def _device(node: Node) -> Device:
     return device
 
 
-def _kernel(name: str, node: Node) -> KernelTable:
+def _kernel(name: str, node: Node, version: int) -> KernelTable:
+    _refuse_what_is_newer(node, version)
     names = scaled, exact = node.texts("scaled_fields"), node.texts("exact_fields")
     if set(scaled) & set(exact):
         node.fail("shares a field with exact_fields", "scaled_fields")
@@ -106,10 +112,52 @@ def _kernel(name: str, node: Node) -> KernelTable:
         contexts=contexts,
         entries=tuple(_answer(child, names, contexts) for child in node.nodes("entries")),
         defaults=tuple(_answer(child, names, contexts) for child in node.nodes("defaults")),
+        weights=_weights(node, scaled),
+        regret=_regret(node),
     )
     node.end()
     _refuse_contradictions(node, table)
     return table
+
+
+def _refuse_what_is_newer(node: Node, version: int) -> None:
+    for key in ("weights", "regret"):
+        if key in node.left and version < WEIGHTS_SINCE:
+            node.fail(f"is of schema version {WEIGHTS_SINCE}, and this table is {version}", key)
+
+
+def _weights(node: Node, scaled: tuple[str, ...]) -> tuple[int, ...]:
+    """Return the weight of each scaled field; older tables count all alike."""
+    child = node.node_if_there("weights")
+    if child is None:
+        return (1,) * len(scaled)
+    weights = tuple([child.whole(field, at_least=1) for field in scaled])
+    for field, weight in zip(scaled, weights, strict=True):
+        if weight > MOST_WEIGHT:
+            child.fail(f"must be at most {MOST_WEIGHT}, not {weight}", field)
+    child.end()
+    return weights
+
+
+def _regret(node: Node) -> Regret | None:
+    child = node.node_if_there("regret")
+    if child is None:
+        return None
+    regret = Regret(
+        rule=child.text("rule"),
+        problems=child.whole("problems", at_least=0),
+        judged=child.whole("judged", at_least=0),
+        mean=child.number_or_null("mean"),
+        p95=child.number_or_null("p95"),
+        worst=child.number_or_null("worst"),
+    )
+    if regret.judged > regret.problems:
+        child.fail(f"is more than the {regret.problems} problems", "judged")
+    for key in ("mean", "p95", "worst"):
+        if (getattr(regret, key) is None) != (regret.judged == 0):
+            child.fail("must be null exactly where nothing was judged", key)
+    child.end()
+    return regret
 
 
 _Names = tuple[tuple[str, ...], tuple[str, ...]]  # scaled fields, exact fields
@@ -170,6 +218,7 @@ def _evidence(node: Node, contexts: _Contexts) -> Evidence:
         measured_at=node.text("measured_at"),
         origin=node.text("origin", among=ORIGINS),
         context=node.text("context"),
+        loss=node.number_if_there("loss") or 0.0,
     )
     if evidence.context not in contexts:
         node.fail("is not one of the kernel's contexts", "context")

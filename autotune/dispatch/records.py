@@ -39,6 +39,8 @@ class Evidence(NamedTuple):
         measured_at: When the trial ended: ISO 8601, UTC.
         origin: ``measured`` on a device, or ``replayed`` from a recording.
         context: Key of the kernel's ``contexts``: source, toolchain and policy.
+        loss: How much longer it takes than the problem's winner, as a share: more than 0 where
+            a portfolio gave the problem a config of another one.
     """
 
     time_ns: float
@@ -51,6 +53,7 @@ class Evidence(NamedTuple):
     measured_at: str
     origin: str
     context: str
+    loss: float = 0.0
 
 
 class Certificate(NamedTuple):
@@ -135,6 +138,29 @@ class MeasuredUnder(NamedTuple):
     replayed_from: str
 
 
+class Regret(NamedTuple):
+    """What the rule for problems that were not tuned has cost, where the database can tell.
+
+    Each problem was left out in turn, and answered by the entries of the others. What that
+    config takes here against the problem's own winner, less 1, is the regret.
+
+    Attributes:
+        rule: How a problem without an entry was answered: ``nearest``.
+        problems: How many were left out in turn.
+        judged: For how many of them the answer's time is known; nothing is said of the others.
+        mean: Mean regret as a share, or None if none was judged.
+        p95: That 95 % of them stay below, or None.
+        worst: The largest, or None.
+    """
+
+    rule: str
+    problems: int
+    judged: int
+    mean: float | None
+    p95: float | None
+    worst: float | None
+
+
 class KernelTable(NamedTuple):
     """Everything that a table says of one kernel.
 
@@ -147,6 +173,8 @@ class KernelTable(NamedTuple):
         entries: The best config of each problem that was tuned.
         defaults: What the kernel proposes without tuning. The first whose exact fields match and
             whose conditions hold serves a problem that no entry fits.
+        weights: How much an octave of each scaled field counts in a distance.
+        regret: What that rule has cost, or None if nobody asked.
     """
 
     name: str
@@ -156,6 +184,8 @@ class KernelTable(NamedTuple):
     contexts: Mapping[str, MeasuredUnder]
     entries: tuple[Entry, ...]
     defaults: tuple[Entry, ...]
+    weights: tuple[int, ...]
+    regret: Regret | None = None
 
 
 class Device(NamedTuple):

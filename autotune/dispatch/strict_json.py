@@ -84,6 +84,14 @@ class Node:
             self.fail(f"must be a number of at least 0, not {_shown(value)}", key)
         return float(value)
 
+    def number_or_null(self, key: str) -> float | None:
+        """Take a number that is not negative, or null."""
+        return None if self._took_null(key) else self.number(key)
+
+    def number_if_there(self, key: str) -> float | None:
+        """Take a number that is not negative, or nothing where there is no such key."""
+        return self.number(key) if key in self.left else None
+
     def flag(self, key: str) -> bool:
         """Take true or false."""
         value = self._take(key)

@@ -111,6 +111,7 @@ def _kernel(answers: list[Evidence], *, unverified: bool) -> tuple[Json, list[st
         "contexts": {_context_key(each.context): _context(each.context) for each in served},
         "entries": [_answer(each, best.row.trial.config, best) for each, best in winners],
         "defaults": [_default(proposal) for proposal in defaults],
+        "weights": dict.fromkeys(kernel.scaled_fields, 1),
     }
     return document, left_out
 
@@ -143,6 +144,7 @@ def _evidence(best: Winner) -> Json:
         "measured_at": moment(row.trial.finished_at),
         "origin": "replayed" if row.context.replayed_from else "measured",
         "context": _context_key(row.context),
+        "loss": 0.0,
     }
 
 

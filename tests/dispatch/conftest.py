@@ -22,6 +22,7 @@ def evidence(row_id=1, time_ns=1000.0, **changes):
         "measured_at": "2026-01-02T03:04:05Z",
         "origin": "measured",
         "context": CONTEXT,
+        "loss": 0.0,
     }
     return values | changes
 
@@ -39,7 +40,7 @@ def answer(m, n, k, *, tile, dtype="bf16", multiple_of=1, row=1):
 def document(entries, defaults=()):
     return {
         "schema": "autotune.table",
-        "schema_version": 2,
+        "schema_version": 3,
         "generator": "autotune 0.1.0",
         "created": "2026-01-02T03:04:05Z",
         "database_revision": "0001",
@@ -71,6 +72,15 @@ def document(entries, defaults=()):
                 },
                 "entries": list(entries),
                 "defaults": list(defaults),
+                "weights": {"m": 1, "n": 1, "k": 1},
+                "regret": {
+                    "rule": "nearest",
+                    "problems": 3,
+                    "judged": 2,
+                    "mean": 0.02,
+                    "p95": 0.03,
+                    "worst": 0.03,
+                },
             }
         },
     }

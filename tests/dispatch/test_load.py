@@ -53,7 +53,7 @@ def test_a_table_tells_its_provenance(tmp_path, sample, build):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("schema_version",), 3, "schema_version is 3, newer than 2; upgrade autotune"),
+        (("schema_version",), 4, "schema_version is 4, newer than 3; upgrade autotune"),
         (("schema_version",), "1", 'schema_version must be a whole number, not "1"'),
         (("schema",), "wisdom", 'schema must be one of autotune.table, not "wisdom"'),
         (("surprise",), 1, "surprise is not a field of a table"),
@@ -79,6 +79,14 @@ def test_a_table_tells_its_provenance(tmp_path, sample, build):
         ((*ENTRY, "evidence", "origin"), "guess", "origin must be one of measured, replayed"),
         ((*ENTRY, "evidence", "context"), "?", "context is not one of the kernel's contexts"),
         ((*ENTRY, "evidence", "row_id"), DROPPED, "evidence.row_id is missing"),
+        ((*ENTRY, "evidence", "loss"), -0.1, "evidence.loss must be a number of at least 0"),
+        ((*GEMM, "weights", "m"), DROPPED, "gemm.weights.m is missing"),
+        ((*GEMM, "weights", "m"), 0, "gemm.weights.m must be at least 1"),
+        ((*GEMM, "weights", "m"), 1001, "gemm.weights.m must be at most 1000, not 1001"),
+        ((*GEMM, "weights", "q"), 1, "gemm.weights.q is not a field of a table"),
+        ((*GEMM, "regret", "judged"), 4, "regret.judged is more than the 3 problems"),
+        ((*GEMM, "regret", "judged"), 0, "regret.mean must be null exactly where nothing"),
+        ((*GEMM, "regret", "worst"), None, "regret.worst must be null exactly where nothing"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_place(sample, path, value, message):
@@ -238,8 +246,28 @@ def test_a_certificate_comes_with_the_choice_that_it_is_of(sample, build):
     assert (entry.certificate.compiler, entry.certificate.driver) == ("nvrtc", "580.01")
 
 
+def unweighted(sample):
+    for key in ("weights", "regret"):
+        del sample["kernels"]["gemm"][key]
+    return sample
+
+
+def test_tables_of_the_schema_before_weights_count_all_fields_alike(sample, build):
+    gemm = Table.parse(build.text(unweighted(sample) | {"schema_version": 2})).kernels["gemm"]
+    assert gemm.weights == (1, 1, 1)
+    assert gemm.regret is None
+
+
+@pytest.mark.parametrize("key", ["weights", "regret"])
+def test_an_older_table_cannot_know_what_is_newer(sample, key):
+    for other in {"weights", "regret"} - {key}:
+        del sample["kernels"]["gemm"][other]
+    message = refused(json.dumps(sample | {"schema_version": 2}))
+    assert f"kernels.gemm.{key} is of schema version 3, and this table is 2" in message
+
+
 def test_tables_of_the_schema_before_certificates_are_still_read(sample, build):
-    table = Table.parse(build.text(sample | {"schema_version": 1}))
+    table = Table.parse(build.text(unweighted(sample) | {"schema_version": 1}))
     assert table.certificate is None
     assert table.kernels["gemm"].entries[0].certificate is None
 
@@ -247,7 +275,6 @@ def test_tables_of_the_schema_before_certificates_are_still_read(sample, build):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("schema_version",), 1, "schema_version is 1, which knows no certificates"),
         (("certificate",), DROPPED, "certificate is missing, and 5 of its configs have one"),
         (("certificate",), None, "certificate must be an object, not null"),
         (("certificate", "configs"), 4, "certificate says 4 configs; 5 of 5 have one"),
@@ -264,6 +291,12 @@ def test_tables_of_the_schema_before_certificates_are_still_read(sample, build):
 )
 def test_a_wrong_certificate_is_named_with_its_place(sample, path, value, message):
     assert message in refused(json.dumps(changed(certified(sample), path, value)))
+
+
+def test_the_first_schema_knew_no_certificates(sample):
+    document = certified(unweighted(sample)) | {"schema_version": 1}
+    message = refused(json.dumps(document))
+    assert "schema_version is 1, which knows no certificates" in message
 
 
 def test_every_truncation_of_a_certified_table_is_refused(sample, build):

@@ -72,6 +72,17 @@ def test_distance_is_on_a_log_scale(build):
     assert tiles == {22: 16, 23: 32, 24: 32}
 
 
+def test_weights_say_how_much_an_octave_of_a_field_counts(build):
+    entries = [build.answer(16, 16, 64, tile=16), build.answer(64, 64, 64, tile=64, row=2)]
+    document = build.document(entries)
+    asked = {"m": 16, "n": 64, "k": 64, "dtype": "bf16", "layout": "nt"}  # 2 octaves from each
+    chosen = {}
+    for weights in ((1, 1), (2, 1), (1, 2)):
+        document["kernels"]["gemm"]["weights"] = dict(zip("mnk", (*weights, 1), strict=True))
+        chosen[weights] = Table.parse(build.text(document)).lookup(**asked).config["tile"]
+    assert chosen == {(1, 1): 16, (2, 1): 16, (1, 2): 64}
+
+
 def test_an_empty_problem_is_answered(table):
     assert table.lookup(m=0, n=0, k=0, dtype="bf16", layout="nt").source == "nearest"
 
