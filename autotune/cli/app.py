@@ -23,6 +23,7 @@ from autotune.cli.ladder import ladder
 from autotune.cli.lookup import lookup
 from autotune.cli.options import verbosity
 from autotune.cli.query import query
+from autotune.cli.score import score
 from autotune.cli.studies import studies
 from autotune.cli.tune import tune
 from autotune.errors import AutotuneError
@@ -68,6 +69,7 @@ for _command in (
     import_,
     certify,
     lookup,
+    score,
     db,
     doctor,
 ):

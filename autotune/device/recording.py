@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from concurrent.futures import Future
 from typing import TypeVar
 
@@ -118,6 +118,11 @@ class RecordingDevice:
     def offers(self, kernel: Kernel, problem: Problem) -> tuple[Config, ...] | None:
         """Return the configs that were recorded, oldest first."""
         return tuple(trial.config for trial in self._trials(kernel, problem).values())
+
+    def answers(self) -> Iterator[tuple[Context, dict[str, Trial]]]:
+        """Yield each context that it speaks for, with the trial of each config by config key."""
+        for stored in self._by_problem.values():
+            yield stored.context, self._store.answers(stored)
 
     def build(self, candidate: Candidate) -> Future[Binary | Failure]:
         """Return what the compiler made of it then."""

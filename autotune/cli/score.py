@@ -1,0 +1,132 @@
+"""``autotune score``: how good samplers are on recordings."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from autotune.cli.options import (
+    Fields,
+    ProblemFields,
+    Whole,
+    format_option,
+    is_quiet,
+    verbosity,
+)
+from autotune.search import SAMPLERS
+
+if TYPE_CHECKING:
+    from autotune.score import Judged
+
+MOST_REPEATS = 10_000
+
+
+@click.command()
+@click.argument("recordings", nargs=-1, required=True, metavar="RECORDING...")
+@click.option(
+    "--samplers",
+    default="tpe,local,random",
+    show_default=True,
+    metavar="NAME,…",
+    help=f"Any of {', '.join(SAMPLERS)}.",
+)
+@click.option(
+    "--repeats",
+    type=Whole(min=1, max=MOST_REPEATS),
+    default=50,
+    show_default=True,
+    help="Searches of each sampler on each problem.",
+)
+@click.option(
+    "--seed",
+    type=Whole(min=0, max=2**32 - 1),
+    default=0,
+    help="All that is random follows from it.",
+)
+@click.option("--jobs", type=Whole(min=1), default=1, show_default=True, help="Processes at work.")
+@click.option("--kernel", metavar="NAME", help="Only this kernel.")
+@click.option(
+    "--problem",
+    type=ProblemFields(),
+    default="",
+    help="Only problems with these fields, such as m=4096,dtype=bf16.",
+)
+@click.option(
+    "--prior",
+    is_flag=True,
+    help="Begin as studies do: with the kernel's default and what its model predicts.",
+)
+@click.option(
+    "--json",
+    "raw_path",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Also write each repeat and the curves there.",
+)
+@format_option
+@verbosity
+def score(
+    recordings: tuple[str, ...],
+    samplers: str,
+    kernel: str | None,
+    *,
+    problem: Fields,
+    prior: bool,
+    raw_path: Path | None,
+    layout: str,
+    **how: Any,
+) -> None:
+    """Score samplers on everything that each RECORDING holds.
+
+    A RECORDING is one that ships with the package, a result database, or a file that 'autotune
+    import' reads. A score of 0 is random search, 1 is to have the best from the start.
+
+    Example: autotune score h200 --problem m=4096,n=4096 --repeats 10
+    """
+    from autotune.files import writable_target, write_whole
+    from autotune.report import console
+    from autotune.report.score import notes, raw, score_sheet
+    from autotune.report.sheet import show
+    from autotune.score import ScoreSpec, read_landscapes
+    from autotune.store import Filter
+
+    spec = ScoreSpec(samplers=_names(samplers), **how)
+    if raw_path is not None:
+        writable_target(raw_path, what="scores")  # before hours of work, not after
+    with console.aside():
+        wanted = Filter(kernel=kernel, problem=problem)
+        found = _scored(spec, read_landscapes(recordings, wanted, prior=prior))
+    about = {"seed": spec.seed, "prior": prior, "command": shlex.join(["autotune", *sys.argv[1:]])}
+    show(score_sheet(found, about), layout)
+    for note in notes(found):
+        click.echo(f"note: {note}", err=True)
+    if raw_path is not None:
+        text = json.dumps(raw(found, about), allow_nan=False)
+        write_whole(raw_path, f"{text}\n".encode(), what="scores")
+
+
+def _names(samplers: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(filter(None, (name.strip() for name in samplers.split(",")))))
+    for name in names:
+        if name not in SAMPLERS:
+            raise click.UsageError(f"no sampler named {name!r}; allowed: {', '.join(SAMPLERS)}")
+    if not names:
+        raise click.UsageError("--samplers names none")
+    return names
+
+
+def _scored(spec: Any, landscapes: Sequence[Any]) -> list[Judged]:
+    from autotune.score import score as scores
+
+    found = []
+    for judged in scores(spec, landscapes):
+        found.append(judged)
+        if not is_quiet():
+            click.echo(f"{judged.landscape.name}: {judged.sampler} {judged.score:.3f}", err=True)
+    return found

@@ -1,0 +1,19 @@
+"""Score: how good samplers are at finding what recordings hold."""
+
+from __future__ import annotations
+
+from autotune.score.judging import LOOKS, NEAR, Judged, interval_of
+from autotune.score.landscape import Landscape
+from autotune.score.reading import read_landscapes
+from autotune.score.searching import ScoreSpec, score
+
+__all__ = [
+    "LOOKS",
+    "NEAR",
+    "Judged",
+    "Landscape",
+    "ScoreSpec",
+    "interval_of",
+    "read_landscapes",
+    "score",
+]
