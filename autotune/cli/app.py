@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import click
 
+from autotune.cli.bundle import bundle
 from autotune.cli.certify import certify
 from autotune.cli.db import db
 from autotune.cli.doctor import doctor
@@ -69,6 +70,7 @@ for _command in (
     import_,
     certify,
     lookup,
+    bundle,
     score,
     db,
     doctor,

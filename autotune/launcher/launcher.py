@@ -7,14 +7,16 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
+from autotune.bundle import Compiling, Images, Packed
 from autotune.dispatch import Choice, Table
+from autotune.dispatch.bundle import Bundle
 from autotune.errors import InvalidInput
 from autotune.launcher import gpu, operands
 from autotune.launcher.matmul import product
 from autotune.launcher.plan import Plan, Planner
 from autotune.launcher.view import View, view
 from autotune.records import Problem
-from autotune.toolchain import BinaryStore
+from autotune.toolchain import BinaryStore, Nvrtc
 
 _MAX_PLANS = 4096
 _PlanKey = tuple[str, int, Problem]
@@ -28,11 +30,12 @@ class Launcher:
     ``autotune.launcher``, and the next best is used. It may be shared between threads.
 
     Args:
-        table: A table, or the path of one; None means that every kernel uses its default.
+        table: A table or a bundle, or the path of one; None means that every kernel uses its
+            default. With a bundle nothing is compiled: no compiler is needed.
         store: Where binaries are kept; None means the usual place.
 
     Raises:
-        InvalidTable: The file is not a sound table.
+        InvalidTable: The file is not a sound table, or the folder not a sound bundle.
 
     Example:
         >>> launcher = Launcher("table.json")  # doctest: +SKIP
@@ -40,11 +43,17 @@ class Launcher:
     """
 
     def __init__(
-        self, table: Table | str | os.PathLike[str] | None, *, store: BinaryStore | None = None
+        self,
+        table: Table | Bundle | str | os.PathLike[str] | None,
+        *,
+        store: BinaryStore | None = None,
     ) -> None:
-        loaded = Table.load(table) if isinstance(table, str | os.PathLike) else table
+        loaded = _opened(table) if isinstance(table, str | os.PathLike) else table
+        self._images: Images = Compiling(Nvrtc(), store)
+        if isinstance(loaded, Bundle):
+            self._images = Packed(loaded)
+            loaded = loaded.table
         self.table: Table | None = loaded
-        self._store = store
         self._lock = threading.RLock()
         self._planners: dict[str, Planner] = {}
         self._plans: dict[_PlanKey, Plan] = {}
@@ -182,9 +191,13 @@ class Launcher:
         if planner is None:
             with self._lock:
                 reference = known[kernel].kernel_ref if kernel in known else kernel
-                planner = self._planners.get(kernel) or Planner(self.table, reference, self._store)
+                planner = self._planners.get(kernel) or Planner(self.table, reference, self._images)
                 self._planners[kernel] = planner
         return planner
+
+
+def _opened(path: str | os.PathLike[str]) -> Table | Bundle:
+    return Bundle.open(path) if os.path.isdir(path) else Table.load(path)  # noqa: PTH112 - Path.is_dir raises where the name is too long
 
 
 def _one_device(views: Mapping[str, View]) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from autotune.bundle import Images
 from autotune.device.fit import misfit
 from autotune.dispatch import Choice, Table
 from autotune.errors import InvalidInput, NoValidConfig
@@ -22,7 +23,7 @@ from autotune.records import (
     Target,
     load_kernel,
 )
-from autotune.toolchain import BinaryStore, Nvrtc, compile_now, source_digest
+from autotune.toolchain import Nvrtc, source_digest
 
 _log = logging.getLogger("autotune.launcher")
 _MAX_PROBLEMS = 4096
@@ -49,14 +50,14 @@ class Planner:
     Args:
         table: Where choices come from; None means the kernel's defaults alone.
         kernel_ref: How the kernel is loaded.
-        store: Where binaries are kept; None means the usual place.
+        images: Where its binaries come from.
 
     Attributes:
         kernel: The kernel.
         operands: The kernel's operands of a problem, remembered: each launch is checked by them.
     """
 
-    def __init__(self, table: Table | None, kernel_ref: str, store: BinaryStore | None) -> None:
+    def __init__(self, table: Table | None, kernel_ref: str, images: Images) -> None:
         self.kernel: Kernel = load_kernel(kernel_ref)
         if self.kernel.language != Nvrtc.language:
             library = isinstance(self.kernel, LibraryKernel)
@@ -67,8 +68,7 @@ class Planner:
         self.operands = lru_cache(_MAX_PROBLEMS)(self.kernel.operands)
         self._kernel_ref = kernel_ref
         self._table = table if table and self.kernel.name in table.kernels else None
-        self._store = store
-        self._compiler = Nvrtc()
+        self._images = images
         self._failed: dict[tuple[str, Problem, Config], str] = {}
         self._warned_of_source = False
 
@@ -147,8 +147,7 @@ class Planner:
         if launch.empty:
             return Plan(choice=choice, candidate=candidate, program=None)
         self._warn_of_source(candidate)
-        self._store = self._store or BinaryStore()
-        binary = compile_now(self._compiler, self._store, unit, candidate.target.arch)
+        binary = self._images.find(unit, candidate.target.arch)
         if isinstance(binary, Failure):
             return f"{binary.status}: {binary.message}"
         reason = misfit(binary.resources, launch, candidate.target)
@@ -157,7 +156,7 @@ class Planner:
         return Plan(choice=choice, candidate=candidate, program=gpu.Program(binary, launch))
 
     def _warn_of_source(self, candidate: Candidate) -> None:
-        if self._table is None or self._warned_of_source:
+        if self._table is None or self._warned_of_source or not self._images.compiles:
             return
         self._warned_of_source = True
         contexts = self._table.kernels[self.kernel.name].contexts.values()

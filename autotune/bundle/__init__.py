@@ -1,0 +1,18 @@
+"""Write a table with its binaries, and find them in one: what runs where there is no compiler."""
+
+from __future__ import annotations
+
+from autotune.bundle.packed import Compiling, Images, Packed
+from autotune.bundle.units import Need, needs, unit_key
+from autotune.bundle.write import Written, write_bundle
+
+__all__ = [
+    "Compiling",
+    "Images",
+    "Need",
+    "Packed",
+    "Written",
+    "needs",
+    "unit_key",
+    "write_bundle",
+]
