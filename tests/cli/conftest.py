@@ -135,6 +135,7 @@ trials = {trials}
 [policy]
 preset = "quick"
 budget_ms = 1.0
+stop_factor = 0  # a slow moment of this machine must not decide how a trial ends
 [space]
 {space}
 [problems]
