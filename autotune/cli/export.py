@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from autotune.cli.options import Fields, ProblemFields, db_option, verbosity
+from autotune.cli.options import (
+    FORMATS,
+    Fields,
+    ProblemFields,
+    Whole,
+    db_option,
+    verbosity,
+)
 
 TABLE = "table"
 
@@ -25,6 +33,17 @@ TABLE = "table"
 @click.option("--device", metavar="NAME", help="Use devices with this in their name only.")
 @click.option("--kernel", metavar="NAME", help="Use this kernel only; not for a table.")
 @click.option("--problem", type=ProblemFields(), default="", help="This problem; not for a table.")
+@click.option(
+    "--kernels",
+    type=Whole(min=1),
+    metavar="K",
+    help="Use the K configurations that lose least over all problems, where they were measured.",
+)
+@click.option(
+    "--losses",
+    type=click.Choice(FORMATS),
+    help="How to write on stdout what 1, 2, … K configurations lose.  [default: table]",
+)
 @click.option("--unverified", is_flag=True, help="Also use results that were never checked.")
 @db_option
 @verbosity
@@ -36,8 +55,8 @@ def export(
     device: str | None,
     kernel: str | None,
     problem: Fields,
-    unverified: bool,
     url: str | None,
+    **choice: Any,
 ) -> None:
     """Write the best verified configurations as a lookup table, or results for other tuners.
 
@@ -49,9 +68,14 @@ def export(
 
     if layout == TABLE and (kernel or problem):
         raise click.UsageError("--kernel and --problem do not go with a table")
+    losses = choice.pop("losses")
+    if layout != TABLE and choice["kernels"]:
+        raise click.UsageError("--kernels goes with a table only")
+    if losses and not choice["kernels"]:
+        raise click.UsageError("--losses needs --kernels")
     with Store.open(url or default_url(), read_only=True) as store:
         if layout == TABLE:
-            write_and_tell(out, store, study, device=device, unverified=unverified)
+            write_and_tell(out, store, study, device=device, layout=losses or TABLE, **choice)
         else:
             wanted = Filter(kernel=kernel, device=device, problem=problem, studies=study)
             results_and_tell(out, store, wanted, layout=layout)

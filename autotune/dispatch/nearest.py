@@ -77,7 +77,7 @@ class _Group:
         self._axes = tuple(zip(fields, table.weights, strict=True))
         self._entries = sorted(entries, key=lambda e: [e.problem[f] for f in fields])
         self._columns = [
-            [weight * _steps(e.problem[field]) for e in self._entries]
+            [weight * steps(e.problem[field]) for e in self._entries]
             for field, weight in self._axes
         ]
 
@@ -85,7 +85,7 @@ class _Group:
         """Yield octaves and entry, nearest first; equals in order of their scaled fields."""
         totals = [0] * len(self._entries)
         for (field, weight), column in zip(self._axes, self._columns, strict=True):
-            here = weight * _steps(problem[field])
+            here = weight * steps(problem[field])
             totals = [
                 total + abs(there - here) for total, there in zip(totals, column, strict=True)
             ]
@@ -93,5 +93,6 @@ class _Group:
             yield totals[place] / _STEPS_PER_OCTAVE, self._entries[place]
 
 
-def _steps(value: Value) -> int:
+def steps(value: Value) -> int:
+    """Return log2 of a size, where 0 counts as 1, in whole steps of 2^-32."""
     return round(log2(max(int(value), 1)) * _STEPS_PER_OCTAVE)

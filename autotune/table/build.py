@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from autotune import __version__
-from autotune.dispatch import SCHEMA_VERSION
 from autotune.errors import InvalidInput, NoValidConfig
-from autotune.records import Config, DeviceIdentity, digest
-from autotune.store import Context, Filter, Store, head
+from autotune.store import Filter, Store
+from autotune.table.answered import Answered
+from autotune.table.document import document_of, kernel_part
 from autotune.table.evidence import Evidence, gather
-from autotune.table.moment import moment, now
-from autotune.table.proposal import Proposal, proposals
-from autotune.table.winner import Winner, measurement, winner
+from autotune.table.portfolio import Portfolio, portfolios, restricted
+from autotune.table.proposal import proposals
+from autotune.table.regret import judged
 
 Json = dict[str, Any]
 
@@ -28,11 +26,15 @@ class Export:
         document: What the file will say.
         entries: How many problems it answers exactly.
         left_out: One line for each result that was not used, and why.
+        remarks: One line for each entry that is not what was asked for, and why.
+        portfolios: What 1, 2, … configs would lose, by kernel, if few were asked for.
     """
 
     document: Json
     entries: int
     left_out: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+    portfolios: Mapping[str, Sequence[Portfolio]] = field(default_factory=dict)
 
 
 def build_table(
@@ -41,14 +43,16 @@ def build_table(
     *,
     device: str | None = None,
     unverified: bool = False,
+    kernels: int | None = None,
 ) -> Export:
-    """Choose the best config of every problem that was tuned.
+    """Choose the best config of every problem that was tuned, or the best few for all of them.
 
     Args:
         store: The result database.
         studies: Use only rows of these studies; none means all.
         device: Part of the device's name, its kind or the start of its key.
         unverified: Also offer results whose output was never checked; entries say so.
+        kernels: Use at most so many configs of each kernel where a problem has a row of one.
 
     Raises:
         NoValidConfig: No row may be offered. The message says why.
@@ -57,108 +61,50 @@ def build_table(
     _refuse_unknown_studies(store, studies)
     rows = store.rows(Filter(studies=tuple(studies), device=device))
     answers, left_out = gather(rows, store.finals(studies))
-    kernels: dict[str, Json] = {}
-    for name in sorted({evidence.context.kernel for evidence in answers}):
-        some = [evidence for evidence in answers if evidence.context.kernel == name]
-        kernel, without = _kernel(some, unverified=unverified)
-        left_out += without
-        if kernel["entries"]:
-            kernels[name] = kernel
-    if not kernels:
+    by_kernel: dict[str, list[Answered]] = {}
+    for evidence in sorted(answers, key=_place):
+        answered = Answered.of(evidence, unverified=unverified)
+        if answered is None:
+            left_out.append(_why_none(evidence, unverified=unverified))
+        else:
+            by_kernel.setdefault(evidence.context.kernel, []).append(answered)
+    if not by_kernel:
         raise _nothing("" if rows else _whose(store, studies, device), left_out)
+    choices = {
+        name: _Choice(some, kernels, unverified=unverified) for name, some in by_kernel.items()
+    }
+    parts = {name: choice.document for name, choice in sorted(choices.items())}
     return Export(
-        document=_document(answers[0].context.device, kernels),
-        entries=sum(len(kernel["entries"]) for kernel in kernels.values()),
+        document=document_of(answers[0].context.device, parts),
+        entries=sum(len(some) for some in by_kernel.values()),
         left_out=tuple(left_out),
+        remarks=tuple(line for choice in choices.values() for line in choice.told()),
+        portfolios={name: choice.portfolios for name, choice in choices.items()},
     )
 
 
-def _document(device: DeviceIdentity, kernels: dict[str, Json]) -> Json:
-    return {
-        "schema": "autotune.table",
-        "schema_version": SCHEMA_VERSION,
-        "generator": f"autotune {__version__}",
-        "created": now(),
-        "database_revision": head(),
-        "device": {
-            "kind": device.kind,
-            "name": device.name,
-            "memory_bytes": device.memory_bytes,
-            "driver": device.driver,
-            **dataclasses.asdict(device.target),
-        },
-        "kernels": kernels,
-    }
+class _Choice:
+    """What a table will say of one kernel, and what there is to tell about it."""
 
+    def __init__(self, problems: Sequence[Answered], most: int | None, *, unverified: bool) -> None:
+        self._most = most
+        self.portfolios = portfolios(problems, most) if most else []
+        self.answered = self._chosen(problems)
+        defaults = proposals([each.evidence for each in problems], unverified=unverified)
+        self.document = kernel_part(self.answered, defaults, judged(problems, self._chosen))
 
-def _kernel(answers: list[Evidence], *, unverified: bool) -> tuple[Json, list[str]]:
-    """Return what a table says of one kernel, and a line for each problem without a config."""
-    left_out = []
-    winners: list[tuple[Evidence, Winner]] = []
-    for evidence in sorted(answers, key=_place):
-        best = winner(evidence, unverified=unverified)
-        if best is None:
-            left_out.append(_why_none(evidence, unverified=unverified))
-        else:
-            winners.append((evidence, best))
-    served = [evidence for evidence, _ in winners]
-    defaults = proposals(served, unverified=unverified)
-    kernel, fields = answers[0].kernel, answers[0].problem.as_dict()
-    document = {
-        "kernel_ref": answers[0].context.kernel_ref,
-        "scaled_fields": list(kernel.scaled_fields),
-        "exact_fields": [name for name in fields if name not in kernel.scaled_fields],
-        "contexts": {_context_key(each.context): _context(each.context) for each in served},
-        "entries": [_answer(each, best.row.trial.config, best) for each, best in winners],
-        "defaults": [_default(proposal) for proposal in defaults],
-        "weights": dict.fromkeys(kernel.scaled_fields, 1),
-    }
-    return document, left_out
+    def _chosen(self, problems: Sequence[Answered]) -> list[Answered]:
+        return restricted(problems, self._most) if self._most else [*problems]
 
-
-def _default(proposal: Proposal) -> Json:
-    row = None if proposal.row is None else Winner(row=proposal.row, tied=0)
-    return _answer(proposal.evidence, proposal.config, row)
-
-
-def _answer(evidence: Evidence, config: Config, best: Winner | None) -> Json:
-    conditions = evidence.kernel.conditions(evidence.problem, config)
-    return {
-        "problem": evidence.problem.as_dict(),
-        "config": config.as_dict(),
-        "conditions": [dataclasses.asdict(condition) for condition in conditions],
-        "evidence": None if best is None else _evidence(best),
-    }
-
-
-def _evidence(best: Winner) -> Json:
-    row, measured = best.row, measurement(best.row)
-    return {
-        "time_ns": round(measured.median_ns, 3),
-        "spread": round(measured.spread, 4),
-        "samples": len(measured.samples_ns),
-        "tied": best.tied,
-        "verified": row.trial.verified,
-        "row_id": row.trial.row_id,
-        "study": row.study,
-        "measured_at": moment(row.trial.finished_at),
-        "origin": "replayed" if row.context.replayed_from else "measured",
-        "context": _context_key(row.context),
-        "loss": 0.0,
-    }
-
-
-def _context(context: Context) -> Json:
-    return {
-        "source_digest": context.source_digest,
-        "toolchain": dataclasses.asdict(context.toolchain),
-        "policy": dataclasses.asdict(context.policy),
-        "replayed_from": context.replayed_from,
-    }
-
-
-def _context_key(context: Context) -> str:
-    return digest(_context(context))[:16]
+    def told(self) -> Iterator[str]:
+        """Yield a line for each problem whose entry is not what one would expect."""
+        configs = self.portfolios[-1].configs if self.portfolios else ()
+        for each in self.answered:
+            named, row = f"{each.evidence.context.kernel} {each.evidence.problem}", each.replaced
+            if row is not None:
+                yield f"{named}: the default, which is faster than row {row.trial.row_id}"
+            elif configs and each.config not in configs:
+                yield f"{named}: its own, since none of the {len(configs)} configs has a row here"
 
 
 def _place(evidence: Evidence) -> list[tuple[bool, int | str]]:

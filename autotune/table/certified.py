@@ -83,6 +83,8 @@ def certified(document: Json, certificates: Mapping[Place, Json], summary: Json)
         contexts = {key: value for key, value in kernel["contexts"].items() if key in used}
         if any(kept.values()):
             kernels[name] = kernel | kept | {"contexts": contexts}
+            if len(kept["entries"]) < len(kernel["entries"]):
+                kernels[name].pop("regret", None)  # it spoke of entries that are gone
     counts = {"configs": len(certificates), "removed": before - len(certificates)}
     return document | {
         "schema_version": SCHEMA_VERSION,

@@ -33,6 +33,12 @@ class Evidence:
     rows: tuple[TrialRow, ...]
     final: Final | None = None
 
+    @property
+    def exact_key(self) -> tuple[int | str, ...]:
+        """Every field of the problem that another one must equal to be served alike."""
+        scaled = self.kernel.scaled_fields
+        return tuple(v for name, v in self.problem.as_dict().items() if name not in scaled)
+
     @cached_property
     def sound(self) -> dict[Config, TrialRow]:
         """The newest ``ok`` row of each config that never failed to be right."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import prod
 
 from autotune.errors import AutotuneError
-from autotune.records import Condition, Config, Problem
+from autotune.records import Condition, Config
 from autotune.store import TrialRow
 from autotune.table.evidence import Evidence
 from autotune.table.winner import fitness
@@ -37,7 +37,7 @@ def proposals(answers: Iterable[Evidence], *, unverified: bool) -> list[Proposal
     """
     groups: dict[tuple[int | str, ...], list[Evidence]] = {}
     for evidence in answers:
-        groups.setdefault(_exact_key(evidence.problem, evidence), []).append(evidence)
+        groups.setdefault(evidence.exact_key, []).append(evidence)
     return [
         proposal
         for key in sorted(groups, key=repr)
@@ -79,11 +79,6 @@ def _smallest(evidence: Evidence) -> Iterator[Evidence]:
     except AutotuneError:
         return
     yield dataclasses.replace(evidence, problem=problem, rows=())
-
-
-def _exact_key(problem: Problem, evidence: Evidence) -> tuple[int | str, ...]:
-    scaled = evidence.kernel.scaled_fields
-    return tuple(value for name, value in problem.as_dict().items() if name not in scaled)
 
 
 def _leniency(proposal: Proposal) -> tuple[float, bool]:

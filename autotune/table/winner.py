@@ -23,22 +23,24 @@ class Winner:
     tied: int
 
 
-def winner(evidence: Evidence, *, unverified: bool) -> Winner | None:
-    """Return the best config, or None if there is none that may be offered.
+def eligible(evidence: Evidence, *, unverified: bool) -> dict[Config, TrialRow]:
+    """Return the row of each config that may be offered for the problem."""
+    fits = fitness(evidence)
+    return {
+        config: row
+        for config, row in evidence.sound.items()
+        if (unverified or row.trial.verified) and fits(config)
+    }
+
+
+def winner(rows: Sequence[TrialRow], final: Final | None) -> Winner:
+    """Return the best of ``rows``, which may all be offered; there is at least one.
 
     A final decides, unless a later trial is faster than its winner was in the search. Else the
     lowest median wins; configs that are slower by less than the noise of both medians, and by no
     more than ``MOST_APART``, are tied with it. Of those that are tied ``tie_order`` chooses.
     """
-    fits = fitness(evidence)
-    eligible = [
-        row
-        for config, row in evidence.sound.items()
-        if (unverified or row.trial.verified) and fits(config)
-    ]
-    if not eligible:
-        return None
-    tied = _decided(evidence.final, eligible) or _near_the_fastest(eligible)
+    tied = _decided(final, rows) or _near_the_fastest(rows)
     first = min(tied, key=lambda row: tie_order(row.trial))
     return Winner(row=first, tied=len(tied) - 1)
 
@@ -78,6 +80,11 @@ def measurement(row: TrialRow) -> Measurement:
     """Return the measurement of a sound row."""
     assert row.trial.measurement is not None, "sound rows are measured"
     return row.trial.measurement
+
+
+def clearly_faster(one: TrialRow, other: TrialRow) -> bool:
+    """Return True if ``one`` is faster than ``other`` by more than the noise of both."""
+    return _median_ns(one) < _median_ns(other) and not _ties(measurement(other), measurement(one))
 
 
 def _median_ns(row: TrialRow) -> float:
