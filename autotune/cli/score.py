@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,8 @@ from autotune.cli.options import (
 from autotune.search import SAMPLERS
 
 if TYPE_CHECKING:
-    from autotune.score import Judged
+    from autotune.score import Judged, Landscape, ScoreSpec
+    from autotune.store import Filter
 
 MOST_REPEATS = 10_000
 
@@ -34,7 +35,7 @@ MOST_REPEATS = 10_000
     default="tpe,local,random",
     show_default=True,
     metavar="NAME,…",
-    help=f"Any of {', '.join(SAMPLERS)}.",
+    help=f"Any of {', '.join(SAMPLERS)}, and kernel_tuner:STRATEGY.",
 )
 @click.option(
     "--repeats",
@@ -50,6 +51,14 @@ MOST_REPEATS = 10_000
     help="All that is random follows from it.",
 )
 @click.option("--jobs", type=Whole(min=1), default=1, show_default=True, help="Processes at work.")
+@click.option(
+    "--kernel-tuner",
+    "interpreter",
+    metavar="PYTHON",
+    envvar="AUTOTUNE_KERNEL_TUNER",
+    show_envvar=True,
+    help="An interpreter that has Kernel Tuner.  [default: this one]",
+)
 @click.option("--kernel", metavar="NAME", help="Only this kernel.")
 @click.option(
     "--problem",
@@ -74,8 +83,8 @@ MOST_REPEATS = 10_000
 def score(
     recordings: tuple[str, ...],
     samplers: str,
-    kernel: str | None,
     *,
+    kernel: str | None,
     problem: Fields,
     prior: bool,
     raw_path: Path | None,
@@ -89,10 +98,8 @@ def score(
 
     Example: autotune score h200 --problem m=4096,n=4096 --repeats 10
     """
-    from autotune.files import writable_target, write_whole
+    from autotune.files import writable_target
     from autotune.report import console
-    from autotune.report.score import notes, raw, score_sheet
-    from autotune.report.sheet import show
     from autotune.score import ScoreSpec, read_landscapes
     from autotune.store import Filter
 
@@ -102,26 +109,23 @@ def score(
     with console.aside():
         wanted = Filter(kernel=kernel, problem=problem)
         found = _scored(spec, read_landscapes(recordings, wanted, prior=prior))
-    about = {"seed": spec.seed, "prior": prior, "command": shlex.join(["autotune", *sys.argv[1:]])}
-    show(score_sheet(found, about), layout)
-    for note in notes(found):
-        click.echo(f"note: {note}", err=True)
-    if raw_path is not None:
-        text = json.dumps(raw(found, about), allow_nan=False)
-        write_whole(raw_path, f"{text}\n".encode(), what="scores")
+    _show(found, _about(spec, recordings, wanted, prior=prior), layout, raw_path)
 
 
 def _names(samplers: str) -> tuple[str, ...]:
+    from autotune.score import KERNEL_TUNER
+
     names = tuple(dict.fromkeys(filter(None, (name.strip() for name in samplers.split(",")))))
     for name in names:
-        if name not in SAMPLERS:
-            raise click.UsageError(f"no sampler named {name!r}; allowed: {', '.join(SAMPLERS)}")
+        if name not in SAMPLERS and not name.startswith(KERNEL_TUNER):
+            allowed = f"{', '.join(SAMPLERS)}, {KERNEL_TUNER}STRATEGY"
+            raise click.UsageError(f"no sampler named {name!r}; allowed: {allowed}")
     if not names:
         raise click.UsageError("--samplers names none")
     return names
 
 
-def _scored(spec: Any, landscapes: Sequence[Any]) -> list[Judged]:
+def _scored(spec: ScoreSpec, landscapes: Sequence[Landscape]) -> list[Judged]:
     from autotune.score import score as scores
 
     found = []
@@ -130,3 +134,37 @@ def _scored(spec: Any, landscapes: Sequence[Any]) -> list[Judged]:
         if not is_quiet():
             click.echo(f"{judged.landscape.name}: {judged.sampler} {judged.score:.3f}", err=True)
     return found
+
+
+def _show(
+    found: Sequence[Judged], about: Mapping[str, Any], layout: str, raw_path: Path | None
+) -> None:
+    from autotune.files import write_whole
+    from autotune.report.score import notes, raw, score_sheet
+    from autotune.report.sheet import show
+
+    show(score_sheet(found, about), layout)
+    for note in notes(found):
+        click.echo(f"note: {note}", err=True)
+    if raw_path is not None:
+        text = json.dumps(raw(found, about), allow_nan=False)
+        write_whole(raw_path, f"{text}\n".encode(), what="scores")
+
+
+def _about(
+    spec: ScoreSpec, recordings: Sequence[str], wanted: Filter, *, prior: bool
+) -> dict[str, Any]:
+    """Return what the scores are of, and what to type for the same ones."""
+    words = ["autotune", "score", *(Path(name).name for name in recordings)]
+    words += ["--samplers", ",".join(spec.samplers), "--repeats", str(spec.repeats)]
+    words += ["--seed", str(spec.seed)] if spec.seed else []
+    words += ["--kernel", wanted.kernel] if wanted.kernel else []
+    fields = ",".join(f"{name}={value}" for name, value in wanted.problem.items())
+    words += ["--problem", fields] if fields else []
+    return {
+        "repeats": spec.repeats,
+        "seed": spec.seed,
+        "prior": prior,
+        "date": datetime.now(UTC).date().isoformat(),
+        "command": shlex.join([*words, *(["--prior"] if prior else [])]),
+    }

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing import get_context
 
+from autotune.score import kernel_tuner
 from autotune.score.baseline import Baseline
 from autotune.score.judging import LOOKS, Judged, judged
 from autotune.score.landscape import Landscape
@@ -22,16 +23,23 @@ class ScoreSpec:
     """What to score.
 
     Attributes:
-        samplers: Names of samplers.
+        samplers: Names of samplers, and of Kernel Tuner's strategies, led by ``kernel_tuner:``.
         repeats: Searches of each sampler on each landscape.
         seed: All that is random follows from it.
         jobs: Processes that search.
+        interpreter: A Python that has Kernel Tuner, where its strategies are asked for.
     """
 
     samplers: tuple[str, ...]
     repeats: int
     seed: int
     jobs: int = 1
+    interpreter: str = kernel_tuner.DEFAULT
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """Kernel Tuner's strategies among the samplers, by its own names."""
+        return tuple(filter(None, map(_strategy, self.samplers)))
 
 
 def score(spec: ScoreSpec, landscapes: Sequence[Landscape]) -> Iterator[Judged]:
@@ -42,13 +50,16 @@ def score(spec: ScoreSpec, landscapes: Sequence[Landscape]) -> Iterator[Judged]:
     """
     for landscape in landscapes:
         Baseline(landscape)  # refuses what cannot be scored, before anything has run
+    if spec.strategies:
+        kernel_tuner.require(spec.strategies, spec.interpreter)
     seeds = [seed_of(spec.seed, repeat) for repeat in range(spec.repeats)]
     with ExitStack() as open_things:
         pool = open_things.enter_context(_pool(spec.jobs, landscapes)) if spec.jobs > 1 else None
         _adopt(landscapes)
         for index, landscape in enumerate(landscapes):
             for sampler in spec.samplers:
-                runs = _searched(pool, spec.jobs, index, sampler=sampler, seeds=seeds)
+                task = _Task(index=index, sampler=sampler, interpreter=spec.interpreter)
+                runs = _searched(pool, spec.jobs, task, seeds)
                 yield judged(sampler, landscape, runs, seed=spec.seed)
 
 
@@ -70,19 +81,38 @@ def _pool(jobs: int, landscapes: Sequence[Landscape]) -> ProcessPoolExecutor:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Task:
+    """A sampler to run, and on which landscape of this process."""
+
+    index: int
+    sampler: str
+    interpreter: str
+
+
 def _searched(
-    pool: ProcessPoolExecutor | None, jobs: int, index: int, *, sampler: str, seeds: Sequence[int]
+    pool: ProcessPoolExecutor | None, jobs: int, task: _Task, seeds: Sequence[int]
 ) -> list[Run]:
     """Return one run for each seed, in their order."""
     if pool is None:
-        return _search(index, sampler, seeds)
-    shares = [seeds[first::jobs] for first in range(jobs)]
-    futures = [pool.submit(_search, index, sampler, share) for share in shares if share]
+        return _search(task, seeds)
+    shares = [seeds[first::jobs] for first in range(min(jobs, len(seeds)))]
+    futures = [pool.submit(_search, task, share) for share in shares]
     in_turns = itertools.zip_longest(*(future.result() for future in futures))
     return [run for turn in in_turns for run in turn if run is not None]
 
 
-def _search(index: int, sampler: str, seeds: Sequence[int]) -> list[Run]:
-    landscape = _landscapes[index]
+def _search(task: _Task, seeds: Sequence[int]) -> list[Run]:
+    landscape = _landscapes[task.index]
     budget = budget_of(landscape)
-    return [replay(landscape, sampler, seed=seed, budget=budget) for seed in seeds]
+    strategy = _strategy(task.sampler)
+    if not strategy:
+        return [replay(landscape, task.sampler, seed=seed, budget=budget) for seed in seeds]
+    return kernel_tuner.searched(
+        landscape, strategy, seeds=seeds, budget=budget, interpreter=task.interpreter
+    )
+
+
+def _strategy(sampler: str) -> str:
+    """Return Kernel Tuner's name of a sampler, or nothing if it is one of ours."""
+    return sampler.removeprefix(kernel_tuner.PREFIX) if kernel_tuner.PREFIX in sampler else ""
