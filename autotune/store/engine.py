@@ -31,6 +31,13 @@ _FILE = "file"  # which one a connection writes to
 _WRITERS = 7218651931  # any number that no other program takes as its advisory lock
 
 _dumps = partial(json.dumps, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_read_json = json.JSONDecoder().raw_decode
+
+
+def _loads(text: str) -> Any:
+    """Read what ``_dumps`` wrote; ``json.loads`` looks for blanks around it, as long again."""
+    value, end = _read_json(text)
+    return value if end == len(text) else json.loads(text)
 
 
 def writer_engine(url: URL) -> Engine:
@@ -92,7 +99,9 @@ def _sqlite_engine(url: URL, uri: Callable[[], str]) -> Engine:
         )
 
     with translated(url):
-        engine = create_engine(url, creator=connect, json_serializer=_dumps)
+        engine = create_engine(
+            url, creator=connect, json_serializer=_dumps, json_deserializer=_loads
+        )
     event.listen(engine, "connect", _set_pragmas)
     return engine
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import namedtuple
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -40,14 +41,15 @@ def study_trials(connection: Connection, study_id: int, context_id: int, key: st
         .where(models.Trial.study_id == study_id, models.Trial.context_id == context_id)
         .order_by(models.Trial.number)
     )
-    return _trials(connection, statement, key)
+    return [_trial(row, key) for row in _fetched(connection, statement)]
 
 
 def answers(connection: Connection, stored: StoredContext) -> dict[str, Trial]:
     """Return the newest trial of each config in one context, by config key."""
     statement = _select_trials().where(models.Trial.context_id == stored.id)
-    found = _trials(connection, statement.order_by(models.Trial.id), stored.context.problem.key)
-    return {trial.config.key: trial for trial in found}
+    key = stored.context.problem.key
+    found = _fetched(connection, statement.order_by(models.Trial.id))
+    return {row.config_key: _trial(row, key) for row in found}
 
 
 def best(connection: Connection, wanted: Filter, *, unverified: bool) -> list[TrialRow]:
@@ -141,14 +143,15 @@ def _select_contexts() -> Select[Any]:
 
 def _select_trials() -> Select[Any]:
     return (
-        select(_TRIAL, models.Config.fields.label("config"), models.Study.name.label("study"))
+        select(
+            _TRIAL,
+            models.Config.key.label("config_key"),
+            models.Config.fields.label("config"),
+            models.Study.name.label("study"),
+        )
         .join(models.Config, models.Config.id == models.Trial.config_id)
         .join(models.Study, models.Study.id == models.Trial.study_id)
     )
-
-
-def _trials(connection: Connection, statement: Select[Any], key: str) -> list[Trial]:
-    return [_trial(row, key) for row in connection.execute(statement).all()]
 
 
 def _rows(connection: Connection, statement: Select[Any], wanted: Filter) -> list[TrialRow]:
@@ -163,8 +166,15 @@ def _rows(connection: Connection, statement: Select[Any], wanted: Filter) -> lis
             context=known[row.context_id],
             trial=_trial(row, keys[row.context_id]),
         )
-        for row in connection.execute(statement).all()
+        for row in _fetched(connection, statement)
     ]
+
+
+def _fetched(connection: Connection, statement: Select[Any]) -> Iterator[Any]:
+    """Yield rows that know their columns by name; SQLAlchemy's own are ten times slower at that."""
+    result = connection.execute(statement)
+    named = namedtuple("Row", result.keys())  # type: ignore[misc]  # noqa: PYI024 - names from SQL
+    return map(named._make, result.all())
 
 
 def _trial(row: Any, key: str) -> Trial:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -304,7 +305,7 @@ class Store:
 
     def _read(self, query: Callable[[Connection], _Answer]) -> _Answer:
         try:
-            with translated(self._url), self._reader.begin() as connection:
+            with translated(self._url), self._reader.begin() as connection, _uncollected():
                 return query(connection)
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise StoreError(  # SQLite checks its own pages, not what columns hold
@@ -340,3 +341,15 @@ class Store:
                     hint="another process runs the same study; wait for it or rename yours",
                 ) from error
             raise
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Let the garbage collector rest: it would go through all that is read, again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -7,8 +7,8 @@ were measured in a bad moment meet the best ones again in the final.
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections.abc import Callable, Sequence
-from statistics import median_high
 
 from autotune.records import Reading, Status, Trial
 from autotune.study.question import Question
@@ -37,8 +37,10 @@ class Yardstick:
         keep: Keep,
     ) -> None:
         self._question, self._every, self._limit = question, every, limit
-        self.readings = list(readings)
         self._keep = keep
+        self._after = [reading.after for reading in readings]  # grows, as trials do
+        self._medians_ns = [reading.measurement.median_ns for reading in readings]
+        self._ordered_ns = sorted(self._medians_ns)
 
     def after(self, trials: int) -> Reading | None:
         """Read it if ``trials`` trials call for it; read an excursion once more."""
@@ -59,15 +61,18 @@ class Yardstick:
         That is the worse of the readings before and after it: a trial is doubted too often
         rather than never.
         """
-        earlier = [each for each in self.readings if each.after <= trial.number]
-        later = [each for each in self.readings if each.after > trial.number]
-        around = [*earlier[-1:], *later[:1]]
-        return max((self.slowness_of(each) for each in around), default=1.0)
+        later = bisect_right(self._after, trial.number)
+        around_ns = self._medians_ns[max(0, later - 1) : later + 1]
+        return max(around_ns) / self._usual_ns if around_ns else 1.0
 
     def slowness_of(self, reading: Reading) -> float:
         """Return how slow the device was at a reading: 1.1 is ten percent slower than usual."""
-        usual_ns = median_high(each.measurement.median_ns for each in self.readings)
-        return reading.measurement.median_ns / usual_ns
+        return reading.measurement.median_ns / self._usual_ns
+
+    @property
+    def _usual_ns(self) -> float:
+        """The median reading, of two the higher."""
+        return self._ordered_ns[len(self._ordered_ns) // 2]
 
     def _read(self, trials: int) -> Reading | None:
         candidate = self._question.default
@@ -77,6 +82,8 @@ class Yardstick:
             self._every = 0  # it fails now, and what fails is no measure
             return None
         reading = Reading(after=trials, config=candidate.config, measurement=outcome.measurement)
-        self.readings.append(reading)
+        self._after.append(trials)
+        self._medians_ns.append(reading.measurement.median_ns)
+        insort(self._ordered_ns, reading.measurement.median_ns)
         self._keep(reading)
         return reading

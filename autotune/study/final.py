@@ -8,8 +8,8 @@ differences. (See ``docs/studies.md``.)
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from math import inf
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 
 from autotune.records import Config, Finalist, Status, Trial
 from autotune.study.entrant import Contender
@@ -21,7 +21,7 @@ Say = Callable[[str], None]
 
 
 def contestants(
-    trials: Sequence[Trial], *, most: int, slowness: Callable[[Trial], float]
+    trials: Iterable[Trial], *, most: int, slowness: Callable[[Trial], float]
 ) -> list[Trial]:
     """Return the trials that may be the best, at most so many, the most promising first.
 
@@ -31,14 +31,14 @@ def contestants(
         slowness: How slow the device was at a trial's moment, 1 for as usual: what was measured
             in a bad moment gets the benefit of the doubt.
     """
-    usual_ns = {
-        trial.config: trial.known_ns / max(1.0, slowness(trial))
+    usual = [
+        (known_ns / max(1.0, slowness(trial)), trial)
         for trial in trials
-        if trial.known_ns is not None
-    }
-    best = min(usual_ns.values(), default=0.0)
-    near = [each for each in trials if usual_ns.get(each.config, inf) <= best * (1 + WITHIN)]
-    return sorted(near, key=lambda trial: usual_ns[trial.config])[:most]
+        if (known_ns := trial.known_ns) is not None
+    ]
+    best_ns = min((ns for ns, _ in usual), default=0.0)
+    near = [each for each in usual if each[0] <= best_ns * (1 + WITHIN)]
+    return [trial for _, trial in sorted(near, key=itemgetter(0))[:most]]
 
 
 def hold_final(

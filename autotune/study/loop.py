@@ -182,7 +182,7 @@ class _ProblemSearch:
             return
         final = self._spec.final
         best = contestants(
-            [*self._progress.trials.values()],
+            self._progress.trials.values(),
             most=final.candidates,
             slowness=self._yardstick.slowness_at,
         )
