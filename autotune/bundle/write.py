@@ -18,7 +18,7 @@ from autotune.dispatch import Device as Measured
 from autotune.dispatch import Table
 from autotune.dispatch.bundle import MANIFEST, SCHEMA, SCHEMA_VERSION, TABLE, Bundle, digest_of
 from autotune.errors import AutotuneError, InvalidInput, InvalidTable, NoValidConfig
-from autotune.records import Binary, Failure, Scalar, Target, TensorMap
+from autotune.records import Binary, Failure, Launch, Scalar, Target, TensorMap
 from autotune.toolchain import (
     BinaryStore,
     CompilePool,
@@ -175,12 +175,13 @@ def _binary(need: Need, made: Binary, arch: str) -> Json:
 
 
 def _launch(need: Need) -> Json:
-    launch = need.launch
+    where = {"kernel": need.kernel, "role": need.role, "at": need.at, "unit": need.key}
+    return where | described(need.launch)
+
+
+def described(launch: Launch) -> Json:
+    """Return what a manifest says of a launch: all that does not follow from sizes."""
     return {
-        "kernel": need.kernel,
-        "role": need.role,
-        "at": need.at,
-        "unit": need.key,
         "block": dict(zip("xyz", map(int, launch.block), strict=True)),
         "shared_bytes": int(launch.shared_bytes),
         "overlaps": launch.overlaps,

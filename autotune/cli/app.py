@@ -18,6 +18,7 @@ from autotune.cli.certify import certify
 from autotune.cli.db import db
 from autotune.cli.doctor import doctor
 from autotune.cli.export import export
+from autotune.cli.header import header
 from autotune.cli.import_ import import_
 from autotune.cli.kernels import kernels
 from autotune.cli.ladder import ladder
@@ -71,6 +72,7 @@ for _command in (
     certify,
     lookup,
     bundle,
+    header,
     score,
     db,
     doctor,

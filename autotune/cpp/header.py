@@ -1,0 +1,200 @@
+"""The text of the header that `autotune header` writes: one table, as C++17 constants."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+
+from autotune.cpp.layout import Group, Layout, Value, shift
+from autotune.cpp.names import comment, identifier, identifiers, literal
+from autotune.cpp.packed import binaries_text, launches_text
+from autotune.cpp.text import array, braced, nested
+from autotune.dispatch import Condition, KernelTable, Table
+from autotune.dispatch.bundle import Bundle
+
+_TAKEN = ("Problem", "Config", "Data", "configs", "lookup", "config", "launches", "binaries")
+_LARGEST = (1 << 63) - 1
+
+
+def header_text(source: Table | Bundle, name: str) -> str:
+    """Return a header with a namespace for each kernel, inside one called ``name``."""
+    table = source.table if isinstance(source, Bundle) else source
+    bundle = source if isinstance(source, Bundle) else None
+    device = table.device
+    about = (
+        f"Written by autotune from {table.name}: do not edit.",
+        f"Of {device.name} ({device.arch}, {device.sm_count} multiprocessors), {table.created}.",
+    )
+    parts = [
+        *(f"// {comment(line)}" for line in about),
+        "#pragma once\n",
+        '#include "autotune/lookup.hpp"',
+        *(['#include "autotune/launch.hpp"'] if bundle else []),
+        f"\nnamespace {identifier(name)} {{\n",
+        *([binaries_text(bundle)] if bundle else []),
+    ]
+    for kernel, space in zip(table.kernels.values(), identifiers(table.kernels), strict=True):
+        launches = [launches_text(bundle, kernel)] if bundle else []
+        parts += [f"namespace {space} {{\n", _kernel(kernel), *launches]
+        parts.append(f"}}  // namespace {space}\n")
+    return "\n".join([*parts, f"}}  // namespace {identifier(name)}", ""])
+
+
+def _kernel(kernel: KernelTable) -> str:
+    layout = Layout(kernel)
+    return "\n".join(
+        [
+            *(_enumeration(field, values) for field, values in _enumerations(layout).items()),
+            _problem(layout),
+            _configs(layout),
+            _data(layout),
+            _functions(layout),
+        ]
+    )
+
+
+def _enumerations(layout: Layout) -> dict[str, list[str]]:
+    return {field: list(map(str, values)) for field, values in layout.values.items()}
+
+
+def type_names(layout: Layout) -> dict[str, str]:
+    """Return the name of the enumeration of each exact field."""
+    capitals = [f"{name[:1].upper()}{name[1:]}" for name in layout.values]
+    names = identifiers([*_TAKEN, *capitals])[len(_TAKEN) :]
+    return dict(zip(layout.values, names, strict=True))
+
+
+def field_names(layout: Layout) -> dict[str, str]:
+    """Return the member of ``Problem`` for each field, scaled ones first."""
+    fields = (*layout.table.scaled_fields, *layout.table.exact_fields)
+    return dict(zip(fields, identifiers(fields), strict=True))
+
+
+def _enumeration(field: str, values: Sequence[str]) -> str:
+    kind = f"{field[:1].upper()}{field[1:]}"
+    kind = identifiers([*_TAKEN, kind])[-1]
+    plain = identifier(field)
+    listed, array = ", ".join(map(literal, values)), f"std::array<std::string_view, {len(values)}>"
+    return "\n".join(
+        [
+            f"enum class {kind} : std::uint8_t {{ {', '.join(identifiers(values))} }};",
+            f"inline constexpr {array} {plain}_names{{{{{listed}}}}};",
+            f"inline std::optional<{kind}> {plain}_from(std::string_view text) {{",
+            f"    const auto at = autotune::index_of({plain}_names, text);",
+            f"    return at ? std::optional<{kind}>(static_cast<{kind}>(*at)) : std::nullopt;",
+            "}\n",
+        ]
+    )
+
+
+def _problem(layout: Layout) -> str:
+    names, kinds = field_names(layout), type_names(layout)
+    members = [f"std::int64_t {names[field]} = 0;" for field in layout.table.scaled_fields]
+    members += [f"{kinds[field]} {names[field]}{{}};" for field in layout.table.exact_fields]
+    return "\n".join(["struct Problem {", *(f"    {member}" for member in members), "};\n"])
+
+
+def _configs(layout: Layout) -> str:
+    names = sorted(layout.answers[0].config) if layout.answers else []
+    columns = {name: [answer.config[name] for answer in layout.answers] for name in names}
+    kinds = {name: _kind(values) for name, values in columns.items()}
+    members = zip(kinds.values(), identifiers(columns), strict=True)
+    rows = zip(*(_column(values) for values in columns.values()), strict=True)
+    return "\n".join(
+        [
+            "struct Config {",
+            *(f"    {kind} {member};" for kind, member in members),
+            "};",
+            array("inline constexpr", "Config", "configs", [braced(row) for row in rows]),
+            "",
+        ]
+    )
+
+
+def _kind(values: Iterable[Value]) -> str:
+    wide = [value for value in values if isinstance(value, int) and abs(value) >= 1 << 31]
+    if any(isinstance(value, str) for value in values):
+        return "std::string_view"
+    return "std::int64_t" if wide else "std::int32_t"
+
+
+def _column(values: Sequence[Value]) -> list[str]:
+    text = any(isinstance(value, str) for value in values)
+    return [literal(str(value) if text else value) for value in values]
+
+
+def _data(layout: Layout) -> str:
+    table = layout.table
+    constants = [
+        f"static constexpr std::size_t fields = {len(table.scaled_fields)};",
+        f"static constexpr unsigned slot_shift = {shift(len(layout.slots))};",
+        f"static constexpr std::int64_t slack = {layout.slack};",
+    ]
+    places = [nested(f"{at}LL" for at in layout.place(some)) for some in layout.sizes]
+    arrays: Mapping[str, tuple[str, Sequence[str]]] = {
+        "weights": ("std::int64_t", [*map(str, table.weights)]),
+        "group_at": ("std::int32_t", [*map(str, layout.group_at)]),
+        "groups": ("autotune::Group<fields>", [_group(each) for each in layout.groups]),
+        "conditions": ("autotune::Condition", [_condition(*each) for each in layout.conditions]),
+        "defaults": (
+            "autotune::Default",
+            [f"{{{needs}u, {at}}}" for needs, at in layout.defaults],
+        ),
+        "cells": ("std::uint32_t", [*map(str, layout.cells)]),
+        "candidates": (_smallest(len(layout.sizes)), [*map(str, layout.candidates)]),
+        "places": (_SIZES, places),
+        "sizes": (_SIZES, [nested(f"{size}LL" for size in some) for some in layout.sizes]),
+        "needs": ("std::uint64_t", [f"{needs}u" for needs in layout.needs]),
+        "group_of": ("std::uint32_t", [*map(str, layout.group_of)]),
+        "slots": ("std::uint32_t", [f"{slot}u" for slot in layout.slots]),
+    }
+    constants += [
+        array("static constexpr", kind, name, items) for name, (kind, items) in arrays.items()
+    ]
+    body = textwrap.indent("\n".join(constants), "    ")
+    return f"struct Data {{\n{body}\n}};\n"
+
+
+_SIZES = "std::array<std::int64_t, fields>"
+
+
+def _smallest(count: int) -> str:
+    return (
+        "std::uint8_t"
+        if count <= 1 << 8
+        else "std::uint16_t"
+        if count <= 1 << 16
+        else "std::uint32_t"
+    )
+
+
+def _group(group: Group) -> str:
+    ranges = f"{braced(map(str, group.conditions))}, {braced(map(str, group.defaults))}"
+    axes = nested(f"{{{axis.lowest}, {axis.shift}, {axis.cells}}}" for axis in group.axes)
+    strictest = nested(_condition(at, each) for at, each in enumerate(group.strictest))
+    return f"{{{ranges}, {strictest}, {axes}, {group.whole}, {group.part}}}"
+
+
+def _functions(layout: Layout) -> str:
+    names, index = field_names(layout), "0"
+    for field, values in layout.values.items():
+        member = f"static_cast<std::size_t>(problem.{names[field]})"
+        index = member if index == "0" else f"({index}) * {len(values)} + {member}"
+    sizes = ", ".join(f"problem.{names[field]}" for field in layout.table.scaled_fields)
+    unused = "" if names else "    static_cast<void>(problem);\n"
+    return (
+        "// What the table says for a problem. Nothing may serve it if the choice is false.\n"
+        "inline autotune::Choice lookup(const Problem& problem) {\n"
+        f"{unused}    const std::int32_t group = Data::group_at[{index}];\n"
+        f"    return autotune::lookup<Data>(group, {{{sizes}}});\n"
+        "}\n\n"
+        "inline const Config& config(autotune::Choice choice) { return configs[choice.answer]; }\n"
+    )
+
+
+def _condition(field: int, condition: Condition) -> str:
+    least = max(0, condition.at_least or 0)
+    most = _LARGEST if condition.at_most is None else condition.at_most
+    power = condition.multiple_of & -condition.multiple_of
+    odd = condition.multiple_of // power
+    return f"{{{field}, {power - 1}LL, {odd}LL, {least}LL, {most - least}u}}"

@@ -1,0 +1,191 @@
+"""From a table to the arrays that the C++ lookup reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import lcm
+
+from autotune.cpp.grid import Axis, grid
+from autotune.dispatch import Condition, Entry, KernelTable
+from autotune.dispatch.nearest import steps
+from autotune.errors import InvalidInput
+
+NO_POINT = 0xFFFFFFFF
+SPREAD = 0x9E3779B97F4A7C15
+MOST_ERROR = 1 << 17  # steps that the C++ lookup's own log2 is off at most, twice and more
+MOST_CONDITIONS = 64  # bits of a word
+_WORD = (1 << 64) - 1
+
+Value = int | str
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """What there is for one choice of the exact fields.
+
+    Attributes:
+        conditions: Range of the conditions that its answers need.
+        strictest: For each field one that holds if all of that field do.
+        defaults: Range of its defaults.
+        axes: The cells along each field.
+        whole: Where the cells for problems that break none of the conditions begin.
+        part: Where those for other problems do.
+    """
+
+    conditions: Range
+    strictest: tuple[Condition, ...]
+    defaults: Range
+    axes: tuple[Axis, ...]
+    whole: int
+    part: int
+
+
+class Layout:
+    """The arrays of one kernel's table.
+
+    Args:
+        table: The table.
+
+    Attributes:
+        answers: Entries, then defaults; an answer is a place in it.
+        values: The values of each exact field, in order.
+        group_at: The group of each combination of values, the last field fastest; -1 for none.
+        groups: Every group.
+        group_of: The group of each entry.
+        sizes: The scaled fields of each entry.
+        needs: A bit for each of its group's conditions that an entry needs.
+        cells: Where the candidates of each cell begin; after each grid, where the last ones end.
+        candidates: Entries, cell by cell.
+        conditions: The field of each condition, and the condition.
+        defaults: The needs and the answer of each default.
+        slots: Where the exact lookup finds an entry.
+    """
+
+    def __init__(self, table: KernelTable) -> None:
+        self.table = table
+        self.answers: tuple[Entry, ...] = (*table.entries, *table.defaults)
+        self.values: dict[str, list[Value]] = {
+            name: sorted({each.problem[name] for each in self.answers}, key=str)
+            for name in table.exact_fields
+        }
+        self.sizes = [
+            tuple(int(entry.problem[name]) for name in table.scaled_fields)
+            for entry in table.entries
+        ]
+        self.groups: list[Group] = []
+        self.cells: list[int] = []
+        self.candidates: list[int] = []
+        self.conditions: list[tuple[int, Condition]] = []
+        self.defaults: list[tuple[int, int]] = []
+        self.group_of = [0] * len(table.entries)
+        self.needs = [0] * len(table.entries)
+        self.group_at = self._group_at()
+        self.slots = self._slots()
+
+    @property
+    def slack(self) -> int:
+        """How far two distances may be from their order, in steps."""
+        return MOST_ERROR * sum(self.table.weights)
+
+    def place(self, sizes: Iterable[int]) -> list[int]:
+        """Return where these sizes lie by each field, in weighted steps."""
+        return [w * steps(size) for w, size in zip(self.table.weights, sizes, strict=True)]
+
+    def _group_at(self) -> list[int]:
+        members: dict[tuple[Value, ...], list[int]] = {}
+        for at, answer in enumerate(self.answers):
+            key = tuple(answer.problem[name] for name in self.table.exact_fields)
+            members.setdefault(key, []).append(at)
+        places = {key: self._add_group(some) for key, some in members.items()}
+        combinations: list[tuple[Value, ...]] = [()]
+        for values in self.values.values():
+            combinations = [(*key, value) for key in combinations for value in values]
+        return [places.get(key, -1) for key in combinations]
+
+    def _add_group(self, members: Sequence[int]) -> int:
+        conditions = self._conditions_of(members)
+        first_condition, first_default = len(self.conditions), len(self.defaults)
+        self.conditions += conditions
+        entries = [at for at in members if at < len(self.sizes)]
+        for at in entries:
+            self.group_of[at] = len(self.groups)
+            self.needs[at] = self._needs(at, conditions)
+        self.defaults += [
+            (self._needs(at, conditions), at) for at in members if at >= len(self.sizes)
+        ]
+        whole, axes = self._add_cells(entries, [0] * len(entries))
+        part, _ = self._add_cells(entries, [self.needs[at] for at in entries])
+        self.groups.append(
+            Group(
+                conditions=(first_condition, len(self.conditions)),
+                strictest=tuple(_strictest(f, conditions) for f in self.table.scaled_fields),
+                defaults=(first_default, len(self.defaults)),
+                axes=axes,
+                whole=whole,
+                part=part,
+            )
+        )
+        return len(self.groups) - 1
+
+    def _add_cells(
+        self, entries: Sequence[int], needs: Sequence[int]
+    ) -> tuple[int, tuple[Axis, ...]]:
+        first = len(self.cells)
+        made = grid([self.sizes[at] for at in entries], self.table.weights, needs)
+        for candidates in made.candidates:
+            self.cells.append(len(self.candidates))
+            self.candidates += [entries[at] for at in candidates]
+        self.cells.append(len(self.candidates))
+        return first, made.axes
+
+    def _conditions_of(self, members: Sequence[int]) -> list[tuple[int, Condition]]:
+        """Return what a size can break: an exact field keeps what its own entry keeps."""
+        scaled = self.table.scaled_fields
+        every = dict.fromkeys(c for at in members for c in self.answers[at].conditions)
+        conditions = [(scaled.index(c.field), c) for c in every if c.field in scaled]
+        if len(conditions) > MOST_CONDITIONS:
+            raise InvalidInput(
+                f"kernel {self.table.name!r} has {len(conditions)} different conditions for one "
+                f"choice of {', '.join(self.table.exact_fields)}; a header holds {MOST_CONDITIONS}"
+            )
+        return conditions
+
+    def _needs(self, at: int, conditions: Sequence[tuple[int, Condition]]) -> int:
+        own = self.answers[at].conditions
+        return sum(1 << bit for bit, (_, each) in enumerate(conditions) if each in own)
+
+    def _slots(self) -> list[int]:
+        """Return a hash table with linear probing that is at most half full."""
+        count = max(4, 1 << (2 * len(self.sizes)).bit_length())
+        slots = [NO_POINT] * count
+        for at, (group, sizes) in enumerate(zip(self.group_of, self.sizes, strict=True)):
+            slot = hashed(group, sizes) >> shift(count)
+            while slots[slot] != NO_POINT:
+                slot = (slot + 1) % count
+            slots[slot] = at
+        return slots
+
+
+def _strictest(field: str, conditions: Iterable[tuple[int, Condition]]) -> Condition:
+    of_field = [condition for _, condition in conditions if condition.field == field]
+    return Condition(
+        field,
+        lcm(*(each.multiple_of for each in of_field)),
+        max((each.at_least for each in of_field if each.at_least is not None), default=None),
+        min((each.at_most for each in of_field if each.at_most is not None), default=None),
+    )
+
+
+def hashed(group: int, sizes: Iterable[int]) -> int:
+    """Return 64 bits of which the upper ones tell problems apart, as the C++ lookup does."""
+    value = (group + 1) * SPREAD & _WORD
+    for size in sizes:
+        value = (value ^ (value >> 32) ^ size) * SPREAD & _WORD
+    return value
+
+
+def shift(slots: int) -> int:
+    """Return by how much a hash is shifted to give one of ``slots``, a power of two."""
+    return 65 - slots.bit_length()

@@ -1,0 +1,108 @@
+"""Time the C++ lookup: a table of the shipped studies' shapes, asked for seen and unseen ones.
+
+    python benchmarks/cpp_lookup.py --json results/cpp_lookup_host.json
+
+The table holds configs as tuning chooses them by kind of shape: swapped operands and split K where
+there are few rows. Unseen problems are drawn from the families of the shapes (any m, n and k of a
+model's layers) or altogether at random; both are timed, the second with rows that break conditions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from made_table import Answer, table_text
+from results_file import write_json
+from suite import shipped
+
+from autotune.cpp import write_header
+from autotune.records import load_kernel
+from autotune.records.targets import TARGETS
+
+SOURCE = Path(__file__).with_suffix(".cpp")
+PROBLEMS = 2000
+OPTIONS = ("-std=c++17", "-O2")
+Sizes = tuple[int, int, int]
+
+
+def main() -> None:
+    """Compile, run, print nanoseconds a lookup."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    asked = problems()
+    with TemporaryDirectory() as scratch:
+        times = _timed(Path(scratch), asked)
+    rows = [
+        {"problems": name, "count": len(asked[name]), "ns": ns}
+        for name, ns in zip(asked, times, strict=True)
+    ]
+    for row in rows:
+        print(f"{row['problems']:24} {row['ns']:6.1f} ns")
+    if arguments.json is not None:
+        about = {"compiler": _compiler(), "options": " ".join(OPTIONS), "entries": len(shipped())}
+        write_json(arguments.json, rows, packages=(), about=about)
+
+
+def problems(seed: int = 0) -> dict[str, list[Sizes]]:
+    """Return sizes to ask for, by where they come from."""
+    draw = random.Random(seed)  # noqa: S311 - reproducible problems
+    seen = [(each.m, each.n, each.k) for each in shipped()]
+    layers = [(n, k) for _, n, k in seen]
+    family = [(draw.randint(1, 8192), *draw.choice(layers)) for _ in range(PROBLEMS)]
+    even = [_drawn(draw, step=64) for _ in range(PROBLEMS)]
+    odd = [_drawn(draw, step=1) for _ in range(PROBLEMS)]
+    return {
+        "seen": draw.choices(seen, k=PROBLEMS),
+        "unseen, same layers": [each for each in family if each not in seen],
+        "unseen, multiples of 64": [each for each in even if each not in seen],
+        "unseen, any size": [each for each in odd if each not in seen],
+    }
+
+
+def _drawn(draw: random.Random, *, step: int) -> Sizes:
+    m, n, k = (step * round(2 ** draw.uniform(0, 14) / step + 0.5) for _ in range(3))
+    return m, n, k
+
+
+def table() -> str:
+    """Return the table's text."""
+    answers: list[Answer] = []
+    for problem in shipped():
+        few = problem.m <= 256
+        swapped = {"operands": "swapped", "split_k": 4 if problem.m <= 32 else 2}
+        answers.append((problem.as_dict(), swapped if few else {}))
+    odd = {"m": 1, "n": 1, "k": 1, "dtype": "bf16", "layout": "nt"}
+    return table_text(load_kernel("gemm"), TARGETS["sm_90a"], answers, [(odd, {})])
+
+
+def _timed(scratch: Path, asked: dict[str, list[Sizes]]) -> list[float]:
+    (scratch / "table.json").write_text(table())
+    write_header(scratch / "table.json", scratch, name="tuned")
+    files = []
+    for number, sizes in enumerate(asked.values()):
+        files.append(scratch / f"problems{number}")
+        files[-1].write_text("\n".join(" ".join(map(str, each)) for each in sizes))
+    program = scratch / "lookup"
+    command = [_command(), *OPTIONS, f"-I{scratch}", str(SOURCE), "-o", str(program)]
+    subprocess.run(command, check=True)
+    done = subprocess.run([program, *files], check=True, capture_output=True, text=True)
+    return [float(line) for line in done.stdout.split()]
+
+
+def _command() -> str:
+    return os.environ.get("CXX", "c++")
+
+
+def _compiler() -> str:
+    told = subprocess.run([_command(), "--version"], check=True, capture_output=True, text=True)
+    return told.stdout.splitlines()[0]
+
+
+if __name__ == "__main__":
+    main()

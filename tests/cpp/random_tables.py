@@ -1,0 +1,116 @@
+"""Tables with every kind of condition, weight and tie, drawn at random."""
+
+from __future__ import annotations
+
+import json
+import random
+
+SIZES = ("m", "n", "k")
+CONDITIONS = (
+    [],
+    [{"field": "k", "multiple_of": 8, "at_least": 1, "at_most": None}],
+    [{"field": "n", "multiple_of": 16, "at_least": None, "at_most": 1 << 14}],
+    [{"field": "m", "multiple_of": 12, "at_least": None, "at_most": None}],
+)
+
+
+def table_text(draw: random.Random, *, entries: int, weights=(1, 1, 1)) -> str:
+    """Return the text of a table of a kernel with three sizes and two exact fields."""
+    problems = {}
+    for _ in range(entries):
+        problem = random_problem(draw)
+        problems[tuple(problem.values())] = problem
+    kernel = {
+        "kernel_ref": "gemm",
+        "scaled_fields": list(SIZES),
+        "exact_fields": ["dtype", "batch"],
+        "contexts": {"c": _CONTEXT},
+        "entries": [_answer(draw, problem, _EVIDENCE) for problem in problems.values()],
+        "defaults": [_answer(draw, random_problem(draw), None) for _ in range(6)],
+        "weights": dict(zip(SIZES, weights, strict=True)),
+    }
+    return json.dumps(_DOCUMENT | {"kernels": {"gemm": kernel}})
+
+
+def random_problem(draw: random.Random) -> dict[str, int | str]:
+    """Return a problem: powers of two, whose distances tie, as often as any other size."""
+    return {
+        **{name: _size(draw) for name in SIZES},
+        "dtype": draw.choice(("bf16", "bf16-fp32", "fp16")),
+        "batch": draw.choice((1, 2)),
+    }
+
+
+def _size(draw: random.Random) -> int:
+    kind = draw.random()
+    if kind < 0.4:
+        return 1 << draw.randrange(15)
+    if kind < 0.5:
+        return draw.choice((0, 1, 3, (1 << 30) - 1, 1 << 30, (1 << 53) + 1, 10**17))
+    return draw.randrange(1, 1 << draw.randrange(1, 31)) * draw.choice((1, 8, 48))
+
+
+def _answer(draw, problem, evidence):
+    bound = problem["batch"] == 2 and evidence is not None
+    fitting = [
+        some
+        for some in CONDITIONS
+        if all(
+            problem[c["field"]] % c["multiple_of"] == 0
+            and problem[c["field"]] >= (c["at_least"] or 0)
+            and problem[c["field"]] <= (c["at_most"] or problem[c["field"]])
+            for c in some
+        )
+    ]
+    return {
+        "problem": problem,
+        "config": {"tile": draw.choice((32, 64, 1 << 40)), "new": draw.choice(('a"\\b?', "c"))},
+        "conditions": draw.choice(fitting) + (_own(problem) if bound else []),
+        "evidence": evidence,
+    }
+
+
+def _own(problem):
+    """Return a bound that few other problems keep."""
+    bound = min(1 << problem["m"].bit_length(), 10**17)
+    return [{"field": "m", "multiple_of": 1, "at_least": None, "at_most": bound}]
+
+
+_CONTEXT = {
+    "source_digest": "f" * 32,
+    "toolchain": {"compiler": "nvrtc", "version": "13.0"},
+    "policy": {},
+    "replayed_from": "",
+}
+_EVIDENCE = {
+    "time_ns": 1000.0,
+    "spread": 0.0,
+    "samples": 1,
+    "tied": 0,
+    "verified": True,
+    "row_id": 1,
+    "study": "s",
+    "measured_at": "",
+    "origin": "measured",
+    "context": "c",
+}
+_DOCUMENT = {
+    "schema": "autotune.table",
+    "schema_version": 3,
+    "generator": "test",
+    "created": "",
+    "database_revision": "",
+    "device": {
+        "kind": "cuda",
+        "name": "a GPU \\",
+        "arch": "sm_90a",
+        "sm_count": 132,
+        "shared_bytes_per_block": 232448,
+        "shared_bytes_per_sm": 233472,
+        "registers_per_sm": 65536,
+        "threads_per_block": 1024,
+        "l2_bytes": 62914560,
+        "memory_bytes": 150754820096,
+        "driver": "580.00",
+    },
+}

@@ -1,0 +1,113 @@
+"""C++ answers as Python does, and its header compiles without a warning."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from random_tables import random_problem, table_text
+
+from autotune.cpp import write_header
+from autotune.cpp.names import identifiers
+from autotune.dispatch import Table
+from autotune.errors import InvalidInput, NoValidConfig
+
+HERE = Path(__file__).parent
+SOURCES = ("exact", "nearest", "default", "none")
+
+
+def header(folder, text, **options):
+    (folder / "table.json").write_text(text)
+    write_header(folder / "table.json", folder / "include", name="tuned", **options)
+    return folder / "include"
+
+
+def answered(table, problems):
+    """Return what Python says, in the words of ``answers.cpp``."""
+    kernel = table.kernels["gemm"]
+    place = {id(each): at for at, each in enumerate((*kernel.entries, *kernel.defaults))}
+    for problem in problems:
+        try:
+            choice = table.lookup(**problem)
+        except NoValidConfig:
+            yield "3 0"
+        else:
+            yield f"{SOURCES.index(choice.source)} {place[id(choice.entry)]}"
+
+
+@pytest.mark.parametrize(
+    ("entries", "weights", "asked"),
+    [
+        (60, (1, 1, 1), 60_000),
+        (400, (3, 1, 1000), 25_000),
+        (1, (1, 2, 3), 10_000),
+        (0, (1, 1, 1), 5_000),
+    ],
+)
+def test_python_and_cpp_answer_alike(compile_cpp, tmp_path, entries, weights, asked):
+    draw = random.Random(entries)
+    text = table_text(draw, entries=entries, weights=weights)
+    table = Table.parse(text)
+    known = [dict(entry.problem) for entry in table.kernels["gemm"].entries]
+    problems = [*known, *(random_problem(draw) for _ in range(asked - len(known)))]
+    lines = [" ".join(map(str, problem.values())) for problem in problems]
+    (tmp_path / "problems").write_text("\n".join(lines))
+    program = compile_cpp(HERE / "answers.cpp", include=[header(tmp_path, text)])
+    done = subprocess.run(
+        [program, tmp_path / "problems"], capture_output=True, check=True, text=True
+    )
+    expected = list(answered(table, problems))
+    assert done.stdout.splitlines() == expected
+    if entries == 60:
+        assert {line[0] for line in expected} == set("0123")
+
+
+def test_the_header_compiles_beside_another_one_in_a_cu_file(tmp_path):
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        pytest.skip("no nvcc")
+    include = header(tmp_path, table_text(random.Random(3), entries=20))
+    write_header(tmp_path / "table.json", include, name="other")
+    source = tmp_path / "uses.cu"
+    source.write_text(
+        '#include "other.hpp"\n#include "tuned.hpp"\n'
+        "__global__ void nothing() {}\n"
+        "int main() {\n"
+        "    const auto one = tuned::gemm::lookup({8, 8, 8, {}, {}});\n"
+        "    const auto other = other::gemm::lookup({8, 8, 8, {}, {}});\n"
+        "    return one.answer == other.answer ? 0 : 1;\n"
+        "}\n"
+    )
+    command = [nvcc, "-std=c++17", "-Werror=all-warnings", f"-I{include}", source, "-o"]
+    done = subprocess.run(
+        [*command, tmp_path / "uses"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert subprocess.run([tmp_path / "uses"], check=False).returncode == 0
+
+
+def test_names_that_cpp_does_not_take_are_changed():
+    assert identifiers(["operator", "bf16-fp32", "bf16_fp32", "7", "a__b"]) == [
+        "operator_",
+        "bf16_fp32",
+        "bf16_fp32_2",
+        "v7",
+        "a_b",
+    ]
+
+
+def test_a_header_that_cannot_hold_a_table_is_refused(tmp_path):
+    document = json.loads(table_text(random.Random(4), entries=0))
+    kernel = document["kernels"]["gemm"]
+    [default, *_] = kernel["defaults"]
+    default["problem"] |= {"m": 1000}
+    default["conditions"] = [
+        {"field": "m", "multiple_of": 1, "at_least": bound, "at_most": None} for bound in range(65)
+    ]
+    kernel["defaults"] = [default]
+    with pytest.raises(InvalidInput, match="a header holds 64"):
+        header(tmp_path, json.dumps(document))
