@@ -48,6 +48,21 @@ def find_sanitizer() -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """What the tools made of one config.
+
+    Attributes:
+        said: What each tool said, such as ``memcheck: clean``.
+        fault: What is wrong, or None.
+        ended: False if a tool ran out of time or broke off: what it did not see may be wrong.
+    """
+
+    said: str
+    fault: Failure | None = None
+    ended: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sanitizer:
     """Watches launches on one GPU.
 
@@ -68,16 +83,18 @@ class Sanitizer:
         """What a certificate says of it."""
         return f"{PROGRAM} {', '.join(self.tools)}"
 
-    def watch(self, launches: Sequence[tuple[Candidate, Binary]]) -> tuple[Failure | None, str]:
-        """Launch each once under every tool; return what is wrong, and what the tools said."""
-        request, said = self._request(launches), []
+    def watch(self, launches: Sequence[tuple[Candidate, Binary]]) -> Watch:
+        """Launch each once under every tool, as far as the first that finds a fault."""
+        request, said, ended = self._request(launches), [], True
         for tool in self.tools:
             count, line = self._found(tool, request)
+            said.append(f"{tool}: {line if count is None else _counted(count)}")
+            ended = ended and count is not None
             if count and tool == JUDGE:
                 message = f"{tool} reports {count}: {line}"
-                return Failure(status=Status.INCORRECT, message=message), ""
-            said.append(f"{tool}: {line if count is None else _counted(count)}")
-        return None, "; ".join(said)
+                fault = Failure(status=Status.INCORRECT, message=message)
+                return Watch(said="; ".join(said), fault=fault, ended=ended)
+        return Watch(said="; ".join(said), ended=ended)
 
     def _request(self, launches: Sequence[tuple[Candidate, Binary]]) -> str:
         members = [
@@ -98,7 +115,7 @@ class Sanitizer:
         command = (self.program, "--tool", tool, *_OPTIONS, *_OF_TOOL.get(tool, ()), *watched)
         output = _output(command, self.limit_s)
         if output is None:
-            return None, f"no answer in {self.limit_s:g} s"
+            return None, f"timeout, no answer in {self.limit_s:g} s"
         summary, finding = _SUMMARY.search(output), _FINDING.search(output)
         count = int(summary[1]) if summary else 0
         if not count and DONE not in output:

@@ -41,7 +41,8 @@ def fault_line(examined: Examined) -> str:
 
 def passed_line(examined: Examined) -> str:
     """Return which config was right, and on how many problems, in one line."""
-    return f"right: {_named(examined)}: on {counted(len(examined.problems), 'problem')}"
+    unseen = "" if examined.watched else f"; {examined.sanitizer}"
+    return f"right: {_named(examined)}: on {counted(len(examined.problems), 'problem')}{unseen}"
 
 
 def _named(examined: Examined) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +32,7 @@ class CertifyReport:
         device: The name that the device was opened by.
         identity: The device.
         exam: How hard it looked.
-        sanitizer: Which sanitizer watched, or why none did.
+        sanitizer: Which sanitizer watched, or why none did, and where it did not get to the end.
         examined: Every entry and every default.
     """
 
@@ -120,7 +120,7 @@ def certify(
         device=device.name,
         identity=device.identity,
         exam=exam,
-        sanitizer=sanitizer if isinstance(sanitizer, str) else sanitizer.told,
+        sanitizer=_watched(sanitizer, examined),
         examined=tuple(examined),
     )
     if report.entries_left:
@@ -138,6 +138,14 @@ def _examined(
     ]
     for examiner, examination in begun:
         yield examiner.finish(examination) if isinstance(examination, Examination) else examination
+
+
+def _watched(sanitizer: Sanitizer | str, examined: Sequence[Examined]) -> str:
+    if isinstance(sanitizer, str):
+        return sanitizer
+    unwatched = sum(not each.watched for each in examined)
+    cut = f", not to the end on {unwatched} of {len(examined)}" if unwatched else ""
+    return f"{sanitizer.told}{cut}"
 
 
 def _begun(examiner: Examiner) -> Iterator[tuple[Examiner, Examination | Examined]]:

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from autotune.device import Device
-from autotune.device.sanitizer import Sanitizer
+from autotune.device.sanitizer import Sanitizer, Watch
 from autotune.dispatch import Entry, KernelTable
 from autotune.errors import AutotuneError, InvalidInput, InvalidProblem
 from autotune.records import (
@@ -49,6 +49,7 @@ class Examined:
         failed_on: The problem on which it failed, or empty. A sanitizer watches several in one
             process, and does not say on which: then it is one of those named.
         sanitizer: What a sanitizer said of it, or why none has watched it.
+        watched: False if a sanitizer should have watched it and did not get to the end.
         source_digest: Digest of the kernel's source as it was built, or empty.
         toolchain: What built it, or None.
     """
@@ -61,6 +62,7 @@ class Examined:
     message: str = ""
     failed_on: str = ""
     sanitizer: str = ""
+    watched: bool = True
     source_digest: str = ""
     toolchain: Toolchain | None = None
 
@@ -178,24 +180,27 @@ class Examiner:
         return outcome
 
     def _watched(self, examination: Examination, right: list[tuple[Candidate, Binary]]) -> Examined:
-        told = self.sanitizer
-        if isinstance(self.kernel, LibraryKernel):
-            told = "not for a library's code"
-        if not isinstance(told, str):
-            watched = right[:WATCHED]
-            fault, told = told.watch(watched)
-            if fault is not None:
-                problems = [candidate.problem for candidate, _ in watched]
-                return examination.failed(problems, Outcome.of(fault))
+        watch = self._watch(right[:WATCHED])
+        if watch.fault is not None:
+            problems = [candidate.problem for candidate, _ in right[:WATCHED]]
+            return examination.failed(problems, Outcome.of(watch.fault))
         return Examined(
             place=examination.place,
             answer=examination.answer,
             problem=examination.problem,
             problems=tuple(str(candidate.problem) for candidate, _ in right),
-            sanitizer=told,
+            sanitizer=watch.said,
+            watched=watch.ended,
             source_digest=self.device.source_digest(right[0][0]),
             toolchain=self.device.toolchain_of(self.kernel),
         )
+
+    def _watch(self, launches: list[tuple[Candidate, Binary]]) -> Watch:
+        if isinstance(self.kernel, LibraryKernel):
+            return Watch(said="not for a library's code")
+        if isinstance(self.sanitizer, str):
+            return Watch(said=self.sanitizer)
+        return self.sanitizer.watch(launches)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from autotune.device.sanitizer import DONE, Sanitizer, find_sanitizer
+from autotune.device.sanitizer import DONE, Sanitizer, Watch, find_sanitizer
 from autotune.records import Binary, Candidate, Config, Resources, Status, load_kernel
 from autotune.records.targets import TARGETS
 
@@ -52,7 +52,7 @@ def tool(tmp_path):
 
 
 def test_a_clean_run_says_so_and_is_asked_for_every_launch(tool, launches, tmp_path):
-    assert tool(CLEAN).watch(launches) == (None, "memcheck: clean")
+    assert tool(CLEAN).watch(launches) == Watch(said="memcheck: clean")
     asked = (tmp_path / "asked").read_text()
     assert "--tool memcheck" in asked
     request = json.loads(asked[asked.index('{"index"') :])
@@ -60,7 +60,7 @@ def test_a_clean_run_says_so_and_is_asked_for_every_launch(tool, launches, tmp_p
 
 
 def test_an_invalid_access_is_a_failure_with_its_words(tool, launches):
-    fault, _ = tool(INVALID).watch(launches)
+    fault = tool(INVALID).watch(launches).fault
     assert fault.status is Status.INCORRECT
     assert fault.message == "memcheck reports 2: Invalid __global__ read of size 4 bytes"
 
@@ -68,7 +68,7 @@ def test_an_invalid_access_is_a_failure_with_its_words(tool, launches):
 def test_what_another_tool_reports_is_told_and_judges_nothing(tool, launches):
     watching = tool(HAZARDS, tools=("racecheck",))
     assert watching.told == "compute-sanitizer racecheck"
-    assert watching.watch(launches) == (None, "racecheck: 8 reported")
+    assert watching.watch(launches) == Watch(said="racecheck: 8 reported")
 
 
 @pytest.mark.parametrize(
@@ -80,12 +80,13 @@ def test_what_another_tool_reports_is_told_and_judges_nothing(tool, launches):
     ],
 )
 def test_a_tool_that_did_not_get_to_the_end_is_never_clean(tool, launches, text, why):
-    assert tool(text).watch(launches) == (None, f"memcheck: failed: {why}")
+    watch = tool(text).watch(launches)
+    assert watch == Watch(said=f"memcheck: failed: {why}", ended=False)
 
 
 def test_a_tool_that_hangs_is_killed_with_all_that_it_started(tool, launches, tmp_path):
-    fault, told = tool(CLEAN, sleeps=True, limit_s=1.0).watch(launches)
-    assert (fault, told) == (None, "memcheck: no answer in 1 s")
+    watch = tool(CLEAN, sleeps=True, limit_s=1.0).watch(launches)
+    assert watch == Watch(said="memcheck: timeout, no answer in 1 s", ended=False)
     group = (tmp_path / "asked").read_text().split()[0]
     for _ in range(100):
         alive = subprocess.run(["pgrep", "-g", group, "-r", "R,S,D"], check=False).returncode == 0

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from autotune.device import recordings
+from autotune.device.sanitizer import Watch
 from autotune.dispatch import Table
 from autotune.errors import AutotuneError, DeviceUnavailable, InvalidInput, InvalidTable
 from autotune.records import Failure, Limits, Outcome, Status
+from autotune.report.certified import passed_line
 from autotune.study.certify import certify, open_measured
 from autotune.table import TableFile
 
@@ -231,7 +233,8 @@ class Suspicious:
     told = "memcheck"
 
     def watch(self, launches):
-        return Failure(status=Status.INCORRECT, message="memcheck reports 1: a read"), ""
+        fault = Failure(status=Status.INCORRECT, message="memcheck reports 1: a read")
+        return Watch(said="memcheck: 1 reported", fault=fault)
 
 
 def test_a_fault_that_a_sanitizer_finds_names_all_that_it_watched(path):
@@ -239,6 +242,24 @@ def test_a_fault_that_a_sanitizer_finds_names_all_that_it_watched(path):
     [failed] = report.failed
     assert failed.message == "memcheck reports 1: a read"
     assert failed.failed_on == "m=4,n=6,k=8 or m=5,n=7,k=9 or m=3,n=5,k=7 or m=1,n=1,k=1"
+
+
+class Slow:
+    """A sanitizer that does not get to the end."""
+
+    told = "memcheck"
+
+    def watch(self, launches):
+        return Watch(said="memcheck: timeout, no answer in 300 s", ended=False)
+
+
+def test_what_a_sanitizer_did_not_see_to_the_end_stays_and_is_not_called_clean(path):
+    report = certified(path, document(answer(4)), sanitizer=Slow())
+    table = Table.load(path)
+    assert table.certificate.sanitizer == "memcheck, not to the end on 1 of 1"
+    [entry] = entries(path)
+    assert entry.certificate.sanitizer == "memcheck: timeout, no answer in 300 s"
+    assert "timeout" in passed_line(report.examined[0])
 
 
 class Crowded:
