@@ -10,6 +10,7 @@ Example:
 
 from __future__ import annotations
 
+from autotune.dispatch.finder import Considered, Finder
 from autotune.dispatch.records import (
     Certificate,
     Certified,
@@ -31,9 +32,11 @@ __all__ = [
     "Certified",
     "Choice",
     "Condition",
+    "Considered",
     "Device",
     "Entry",
     "Evidence",
+    "Finder",
     "KernelTable",
     "MeasuredUnder",
     "Regret",

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from itertools import chain
-from operator import index
 from types import MappingProxyType
 from typing import Any
 
-from autotune.dispatch.nearest import Finder
+from autotune.dispatch.finder import Considered, Finder
 from autotune.dispatch.reading import SCHEMA_VERSION, Contents, read
-from autotune.dispatch.records import Certified, Choice, Device, Fields, KernelTable, Value
-from autotune.errors import InvalidProblem, InvalidTable, NoValidConfig
+from autotune.dispatch.records import Certified, Choice, Device, KernelTable
+from autotune.errors import InvalidProblem, InvalidTable
 
 __all__ = ["SCHEMA_VERSION", "Table"]
 
@@ -45,7 +43,7 @@ class Table:
         self.database_revision = contents.database_revision
         self.certificate: Certified | None = contents.certificate
         self.kernels: Mapping[str, KernelTable] = MappingProxyType(contents.kernels)
-        self._finders = {key: Finder(kernel) for key, kernel in contents.kernels.items()}
+        self._finders = {key: Finder(kernel, name) for key, kernel in contents.kernels.items()}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Table:
@@ -78,14 +76,8 @@ class Table:
             InvalidProblem: A field is unknown, missing or of the wrong type.
             NoValidConfig: Nothing in the table may serve this problem.
         """
-        for choice in self.choices(kernel, **problem):
-            return choice
-        asked = ", ".join(f"{field}={value}" for field, value in problem.items())
-        raise NoValidConfig(
-            f"{self.name}: no entry and no default may serve {asked}"
-            f"{_unmet(self._finder(kernel).table, problem)}",
-            hint="tune this problem, then export again",
-        )
+        finder = self.finder(kernel)
+        return finder[finder.values_of(problem)]
 
     def choices(self, kernel: str | None = None, /, **problem: Any) -> Iterator[Choice]:
         """Yield every choice for a problem, best first, so that a program can try the next.
@@ -93,15 +85,24 @@ class Table:
         Raises:
             InvalidProblem: As for ``lookup``.
         """
-        finder = self._finder(kernel)
-        asked = _asked(finder.table, problem)
-        name = finder.table.name
-        return (
-            Choice(name, entry.config, source, reason, entry)
-            for entry, source, reason in finder.answers(asked)
-        )
+        finder = self.finder(kernel)
+        return finder.choices(finder.values_of(problem))
 
-    def _finder(self, kernel: str | None) -> Finder:
+    def considered(self, kernel: str | None = None, /, **problem: Any) -> Iterator[Considered]:
+        """Yield what a lookup looks at, best first, each with why it may not serve.
+
+        Raises:
+            InvalidProblem: As for ``lookup``.
+        """
+        finder = self.finder(kernel)
+        return finder.considered(finder.values_of(problem))
+
+    def finder(self, kernel: str | None = None) -> Finder:
+        """Return the lookup of one kernel by position, for programs that ask often.
+
+        Raises:
+            InvalidProblem: The table has no such kernel, or several and none was named.
+        """
         if kernel is None and len(self._finders) == 1:
             return next(iter(self._finders.values()))
         if kernel is None or kernel not in self._finders:
@@ -112,16 +113,6 @@ class Table:
 
     def __repr__(self) -> str:
         return f"Table({self.name!r}, device={self.device.name!r}, kernels={[*self.kernels]})"
-
-
-def _unmet(table: KernelTable, problem: Mapping[str, Any]) -> str:
-    """Return what the table has of each exact field whose value it does not have."""
-    told = ""
-    for name in table.exact_fields:
-        known = {str(entry.problem[name]): None for entry in (*table.entries, *table.defaults)}
-        if str(problem[name]) not in known:
-            told += f"; the table has {name} {', '.join(known)}"
-    return told
 
 
 def _content(name: str) -> bytes:
@@ -136,44 +127,3 @@ def _content(name: str) -> bytes:
     if len(content) > _MAX_BYTES:
         raise InvalidTable(f"table {name!r} is larger than {_MAX_BYTES >> 20} MiB")
     return content
-
-
-def _asked(table: KernelTable, problem: Mapping[str, Any]) -> Fields:
-    """Return ``problem`` with its whole numbers as ``int``, or refuse it."""
-    scaled, exact = table.scaled_fields, table.exact_fields
-    for name in problem:
-        if name not in scaled and name not in exact:
-            allowed = ", ".join((*scaled, *exact))
-            raise InvalidProblem(f"problem: unknown field {name!r}; allowed: {allowed}")
-    if len(problem) < len(scaled) + len(exact):
-        missing = [name for name in (*scaled, *exact) if name not in problem]
-        has = ", ".join((*scaled, *exact))
-        raise InvalidProblem(f"problem: missing field {', '.join(missing)}; a problem has {has}")
-    asked: dict[str, Value] = {name: _size(name, problem[name]) for name in scaled}
-    sample = next(chain(table.entries, table.defaults), None)
-    for name in exact:
-        whole = sample is not None and isinstance(sample.problem[name], int)
-        asked[name] = _whole(name, problem[name]) if whole else _text(name, problem[name])
-    return asked
-
-
-def _size(name: str, value: Any) -> int:
-    size = value if type(value) is int else _whole(name, value)
-    if size < 0:
-        raise InvalidProblem(f"problem: {name} must be at least 0, not {size}")
-    return size
-
-
-def _whole(name: str, value: Any) -> int:
-    try:
-        if not isinstance(value, bool):
-            return int(value) if isinstance(value, str) else index(value)
-    except (TypeError, ValueError):
-        pass
-    raise InvalidProblem(f"problem: {name} must be a whole number, not {value!r:.60}")
-
-
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise InvalidProblem(f"problem: {name} must be text, not {value!r:.60}")
-    return value

@@ -118,6 +118,11 @@ def octaves_off(kernel: KernelTable, problem: Mapping[str, Any], choice: Choice)
     return sum(abs(log2(max(asked, 1)) - log2(max(there, 1))) for asked, there in pairs)
 
 
+def _how_far(kernel: KernelTable, problem: Mapping[str, Any], choice: Choice) -> str:
+    far = octaves_off(kernel, problem, choice)
+    return f", {far:.2f} octaves off" if choice.source == "nearest" else ""
+
+
 def choice_record(kernel: KernelTable, problem: Mapping[str, Any], choice: Choice) -> Record:
     """Return what a lookup answered; a time that is another problem's says so."""
     evidence = choice.entry.evidence if choice.entry else None
@@ -133,7 +138,7 @@ def choice_record(kernel: KernelTable, problem: Mapping[str, Any], choice: Choic
     lines = {
         "kernel": choice.kernel,
         "source": choice.source,
-        "reason": choice.reason,
+        "reason": choice.reason + _how_far(kernel, problem, choice),
         "config": config_text(installed_kernel(kernel.kernel_ref), choice.config),
     }
     if evidence and choice.entry:

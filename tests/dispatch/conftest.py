@@ -105,7 +105,7 @@ def sample():
     return copy.deepcopy(SAMPLE)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def build():
     """Functions that make documents: ``build.document``, ``build.answer``."""
     return _Build

@@ -30,7 +30,6 @@ def test_another_size_takes_the_nearest(table, m, tile):
     choice = table.lookup(m=m, **ASKED)
     assert (choice.source, choice.config["tile"]) == ("nearest", tile)
     assert f"m={choice.entry.problem['m']}" in choice.reason
-    assert "octaves" in choice.reason
 
 
 def test_a_condition_that_does_not_hold_falls_to_a_default_that_fits(table):
