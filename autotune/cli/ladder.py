@@ -77,7 +77,7 @@ def ladder(
     parsed = kernel.problem_type.parse(problem)
     spec = LadderSpec(kernel_ref=reference, kernel=kernel, problem=parsed, **how)
     if plot is not None:
-        from autotune.report.ladder_plot import require_drawable
+        from autotune.report.picture import require_drawable
 
         require_drawable(plot)  # before anything is measured, not after
     report = _climbed(spec, device, url)

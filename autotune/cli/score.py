@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from autotune.cli.options import (
-    Fields,
     ProblemFields,
     Whole,
     format_option,
@@ -71,6 +70,7 @@ MOST_REPEATS = 10_000
     is_flag=True,
     help="Begin as studies do: with the kernel's default and what its model predicts.",
 )
+@click.option("--equal-costs", is_flag=True, help="Count measurements, not the time they took.")
 @click.option(
     "--json",
     "raw_path",
@@ -78,16 +78,22 @@ MOST_REPEATS = 10_000
     metavar="PATH",
     help="Also write each repeat and the curves there.",
 )
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Draw the curves as .svg or .png.",
+)
 @format_option
 @verbosity
 def score(
     recordings: tuple[str, ...],
     samplers: str,
     *,
-    kernel: str | None,
-    problem: Fields,
     prior: bool,
+    equal_costs: bool,
     raw_path: Path | None,
+    plot: Path | None,
     layout: str,
     **how: Any,
 ) -> None:
@@ -98,18 +104,36 @@ def score(
 
     Example: autotune score h200 --problem m=4096,n=4096 --repeats 10
     """
-    from autotune.files import writable_target
     from autotune.report import console
     from autotune.score import ScoreSpec, read_landscapes
     from autotune.store import Filter
 
+    wanted = Filter(kernel=how.pop("kernel"), problem=how.pop("problem"))
     spec = ScoreSpec(samplers=_names(samplers), **how)
-    if raw_path is not None:
-        writable_target(raw_path, what="scores")  # before hours of work, not after
+    _require_writable(raw_path, plot)
     with console.aside():
-        wanted = Filter(kernel=kernel, problem=problem)
-        found = _scored(spec, read_landscapes(recordings, wanted, prior=prior))
-    _show(found, _about(spec, recordings, wanted, prior=prior), layout, raw_path)
+        spaces = read_landscapes(recordings, wanted, prior=prior)
+        found = _scored(spec, [each.unpriced() for each in spaces] if equal_costs else spaces)
+    flags = {"prior": prior, "equal_costs": equal_costs}
+    about = _about(spec, recordings, wanted, flags)
+    _show(found, about, layout)
+    if raw_path is not None:
+        _keep(raw_path, found, about)
+    if plot is not None:
+        from autotune.report.score_plot import write_plot
+
+        write_plot(plot, found)
+
+
+def _require_writable(raw_path: Path | None, plot: Path | None) -> None:
+    """Raise before hours of work, not after."""
+    from autotune.files import writable_target
+    from autotune.report.picture import require_drawable
+
+    if raw_path is not None:
+        writable_target(raw_path, what="scores")
+    if plot is not None:
+        require_drawable(plot)
 
 
 def _names(samplers: str) -> tuple[str, ...]:
@@ -136,23 +160,25 @@ def _scored(spec: ScoreSpec, landscapes: Sequence[Landscape]) -> list[Judged]:
     return found
 
 
-def _show(
-    found: Sequence[Judged], about: Mapping[str, Any], layout: str, raw_path: Path | None
-) -> None:
-    from autotune.files import write_whole
-    from autotune.report.score import notes, raw, score_sheet
+def _show(found: Sequence[Judged], about: Mapping[str, Any], layout: str) -> None:
+    from autotune.report.score import notes, score_sheet
     from autotune.report.sheet import show
 
     show(score_sheet(found, about), layout)
-    for note in notes(found):
+    for note in [] if about["equal_costs"] else notes(found):
         click.echo(f"note: {note}", err=True)
-    if raw_path is not None:
-        text = json.dumps(raw(found, about), allow_nan=False)
-        write_whole(raw_path, f"{text}\n".encode(), what="scores")
+
+
+def _keep(path: Path, found: Sequence[Judged], about: Mapping[str, Any]) -> None:
+    from autotune.files import write_whole
+    from autotune.report.score import raw
+
+    text = json.dumps(raw(found, about), allow_nan=False)
+    write_whole(path, f"{text}\n".encode(), what="scores")
 
 
 def _about(
-    spec: ScoreSpec, recordings: Sequence[str], wanted: Filter, *, prior: bool
+    spec: ScoreSpec, recordings: Sequence[str], wanted: Filter, flags: Mapping[str, bool]
 ) -> dict[str, Any]:
     """Return what the scores are of, and what to type for the same ones."""
     words = ["autotune", "score", *(Path(name).name for name in recordings)]
@@ -161,10 +187,11 @@ def _about(
     words += ["--kernel", wanted.kernel] if wanted.kernel else []
     fields = ",".join(f"{name}={value}" for name, value in wanted.problem.items())
     words += ["--problem", fields] if fields else []
+    words += [f"--{name.replace('_', '-')}" for name, given in flags.items() if given]
     return {
         "repeats": spec.repeats,
         "seed": spec.seed,
-        "prior": prior,
+        **flags,
         "date": datetime.now(UTC).date().isoformat(),
-        "command": shlex.join([*words, *(["--prior"] if prior else [])]),
+        "command": shlex.join(words),
     }

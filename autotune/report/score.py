@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from autotune.report.fields import problem_text
 from autotune.report.sheet import Column, Row, Sheet
-from autotune.score import LOOKS, NEAR, Judged, interval_of
+from autotune.score import LOOKS, NEAR, Judged, Landscape, interval_of
 
 MEAN = "all spaces"
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 def score_sheet(found: Sequence[Judged], about: Row) -> Sheet:
@@ -44,14 +45,25 @@ def raw(found: Sequence[Judged], about: Row) -> dict[str, Any]:
 
 def notes(found: Sequence[Judged]) -> Iterator[str]:
     """Yield what a reader has to know beside the numbers."""
-    unpriced = dict.fromkeys(each.landscape.name for each in found if not each.landscape.priced)
-    for name in unpriced:
-        yield f"{name}: no costs are recorded, so every configuration costs the same"
+    for space in by_space(found):
+        if not space.priced:
+            yield f"{space.name}: no costs are recorded, so every configuration costs the same"
+
+
+def by_sampler(found: Iterable[Judged]) -> dict[str, list[Judged]]:
+    """Return the scores of each sampler."""
+    return _grouped((each.sampler, each) for each in found)
+
+
+def by_space(found: Iterable[Judged]) -> dict[Landscape, list[Judged]]:
+    """Return the scores on each space."""
+    return _grouped((each.landscape, each) for each in found)
 
 
 def _row(judged: Judged) -> Row:
     space = judged.landscape
     return {
+        "recording": space.recording,
         "kernel": space.kernel,
         "problem": dict(space.problem),
         "device": space.device,
@@ -70,7 +82,7 @@ def _row(judged: Judged) -> Row:
 
 def _means(found: Sequence[Judged]) -> Iterator[Row]:
     """Yield the mean over spaces of each sampler."""
-    for sampler, some in _by_sampler(found).items():
+    for sampler, some in by_sampler(found).items():
         yield {
             "sampler": sampler,
             "spaces": len(some),
@@ -81,10 +93,10 @@ def _means(found: Sequence[Judged]) -> Iterator[Row]:
         }
 
 
-def _by_sampler(found: Iterable[Judged]) -> dict[str, list[Judged]]:
-    groups: dict[str, list[Judged]] = {}
-    for each in found:
-        groups.setdefault(each.sampler, []).append(each)
+def _grouped(named: Iterable[tuple[_Key, Judged]]) -> dict[_Key, list[Judged]]:
+    groups: dict[_Key, list[Judged]] = {}
+    for name, each in named:
+        groups.setdefault(name, []).append(each)
     return groups
 
 

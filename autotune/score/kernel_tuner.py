@@ -81,6 +81,8 @@ def searched(
             "max_fevals": _most(landscape, budget),
         }
         found = _asked(interpreter, request, folder)
+    if not all(found):
+        raise AutotuneError(f"Kernel Tuner's {strategy} evaluates nothing on {landscape.name}")
     return [_until(landscape, [rows[key] for key in keys], budget) for keys in found]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -14,13 +15,14 @@ from autotune.space import Space
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Landscape:
     """Everything that a search could find in one problem, failures included.
 
     A row is a config's position in ``configs``.
 
     Attributes:
+        recording: Name of the recording, or of its file.
         kernel: Name of the kernel.
         problem: What was computed, by field.
         device: Product name of what measured.
@@ -30,11 +32,12 @@ class Landscape:
         told_ns: What a searcher is told of each, in ns, or None.
         value_ns: Median of each in ns, [row]; infinite unless it was right.
         cost_ns: What it took to build and measure each, in ns, [row]; 1 where nothing is known.
-        priced: False if no cost was recorded, so that all configs cost the same.
+        priced: False if all configs cost the same, as no cost was recorded or none is to count.
         first: What a study measures first: the kernel's default; empty for a search of its own.
         estimates: What a model predicts, in ns, by config.
     """
 
+    recording: str
     kernel: str
     problem: Mapping[str, int | str]
     device: str
@@ -54,11 +57,16 @@ class Landscape:
         fields = ",".join(f"{name}={value}" for name, value in self.problem.items())
         return " ".join(filter(None, (self.kernel, fields, "on", self.device)))
 
+    def unpriced(self) -> Landscape:
+        """Return it with the same cost for every config: measurements count, not their time."""
+        return dataclasses.replace(self, cost_ns=np.ones_like(self.cost_ns), priced=False)
+
 
 def landscape_of(
     trials: Iterable[Trial],
     *,
     space: Space,
+    recording: str,
     kernel: str,
     problem: Mapping[str, Value],
     device: str,
@@ -72,6 +80,7 @@ def landscape_of(
     costs = np.array([trial.compile_ns + trial.device_ns for trial in known], dtype=np.float64)
     priced = bool(costs.any())
     return Landscape(
+        recording=recording,
         kernel=kernel,
         problem=dict(problem),
         device=device,

@@ -32,7 +32,7 @@ def read_landscapes(names: Sequence[str], wanted: Filter, *, prior: bool) -> lis
         InvalidInput: One cannot be read, or holds no results.
         NoValidConfig: None of them holds what is wanted.
     """
-    found = [each for name in names for each in _read(name, wanted, prior=prior)]
+    found = [each for name in dict.fromkeys(names) for each in _read(name, wanted, prior=prior)]
     if not found:
         raise NoValidConfig("nothing to score: no recorded problem matches")
     return found
@@ -69,7 +69,7 @@ def _of_database(
     store = Store.open(str(path), read_only=True, immutable=immutable)
     with closing(RecordingDevice(name, store)) as device:
         return [
-            _landscape(context, trials, prior=prior)
+            _landscape(Path(name).name, context, trials, prior=prior)
             for context, trials in device.answers()
             if _matches(context, wanted)
         ]
@@ -82,7 +82,9 @@ def _matches(context: Context, wanted: Filter) -> bool:
     )
 
 
-def _landscape(context: Context, trials: Mapping[str, Trial], *, prior: bool) -> Landscape:
+def _landscape(
+    recording: str, context: Context, trials: Mapping[str, Trial], *, prior: bool
+) -> Landscape:
     kernel = load_kernel(context.kernel_ref)
     problem = kernel.problem_type.parse(context.problem.as_dict())
     target = context.device.target
@@ -92,6 +94,7 @@ def _landscape(context: Context, trials: Mapping[str, Trial], *, prior: bool) ->
     return landscape_of(
         kept,
         space=space,
+        recording=recording,
         kernel=context.kernel,
         problem=context.problem.as_dict(),
         device=context.device.name,

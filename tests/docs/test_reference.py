@@ -42,7 +42,7 @@ def test_every_environment_variable_is_in_the_readme():
     used = set()
     for source in (pages.ROOT / "autotune").rglob("*.py"):
         text = source.read_text(encoding="utf-8")
-        used |= set(re.findall(r"AUTOTUNE_[A-Z]+", text))
+        used |= set(re.findall(r"AUTOTUNE_[A-Z_]+", text))
         used |= set(re.findall(r"environ\.get\(\"(\w+)\"", text))
     assert used
     assert used <= _first_column(_read("README.md"))
