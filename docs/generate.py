@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 from measured import ladder_page
+from scores import score_page
 from speed import readme
 from trust import trust_page
 
@@ -47,6 +48,7 @@ def _contexts(
 GENERATED = {
     "docs/cli.md": command_reference,
     "docs/ladder.md": ladder_page,
+    "docs/score.md": score_page,
     "docs/trust.md": trust_page,
     "README.md": readme,
 }
