@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from autotune.cpp.layout import Group, Layout, Value, shift
 from autotune.cpp.names import comment, identifier, identifiers, literal
-from autotune.cpp.packed import binaries_text, launches_text
+from autotune.cpp.packed import binaries_text, described_text, launches_text
 from autotune.cpp.text import array, braced, nested
 from autotune.dispatch import Condition, KernelTable, Table
 from autotune.dispatch.bundle import Bundle
@@ -29,15 +29,19 @@ def header_text(source: Table | Bundle, name: str) -> str:
         *(f"// {comment(line)}" for line in about),
         "#pragma once\n",
         '#include "autotune/lookup.hpp"',
-        *(['#include "autotune/launch.hpp"'] if bundle else []),
+        *(['#include "autotune/gemm.hpp"\n#include "autotune/launch.hpp"'] if bundle else []),
         f"\nnamespace {identifier(name)} {{\n",
         *([binaries_text(bundle)] if bundle else []),
     ]
     for kernel, space in zip(table.kernels.values(), identifiers(table.kernels), strict=True):
-        launches = [launches_text(bundle, kernel)] if bundle else []
+        launches = _launches(bundle, kernel) if bundle else []
         parts += [f"namespace {space} {{\n", _kernel(kernel), *launches]
         parts.append(f"}}  // namespace {space}\n")
     return "\n".join([*parts, f"}}  // namespace {identifier(name)}", ""])
+
+
+def _launches(bundle: Bundle, kernel: KernelTable) -> list[str]:
+    return [launches_text(bundle, kernel), described_text(kernel, field_names(kernel))]
 
 
 def _kernel(kernel: KernelTable) -> str:
@@ -64,9 +68,9 @@ def type_names(layout: Layout) -> dict[str, str]:
     return dict(zip(layout.values, names, strict=True))
 
 
-def field_names(layout: Layout) -> dict[str, str]:
+def field_names(kernel: KernelTable) -> dict[str, str]:
     """Return the member of ``Problem`` for each field, scaled ones first."""
-    fields = (*layout.table.scaled_fields, *layout.table.exact_fields)
+    fields = (*kernel.scaled_fields, *kernel.exact_fields)
     return dict(zip(fields, identifiers(fields), strict=True))
 
 
@@ -88,7 +92,7 @@ def _enumeration(field: str, values: Sequence[str]) -> str:
 
 
 def _problem(layout: Layout) -> str:
-    names, kinds = field_names(layout), type_names(layout)
+    names, kinds = field_names(layout.table), type_names(layout)
     members = [f"std::int64_t {names[field]} = 0;" for field in layout.table.scaled_fields]
     members += [f"{kinds[field]} {names[field]}{{}};" for field in layout.table.exact_fields]
     return "\n".join(["struct Problem {", *(f"    {member}" for member in members), "};\n"])
@@ -176,7 +180,7 @@ def _group(group: Group) -> str:
 
 
 def _functions(layout: Layout) -> str:
-    names, index = field_names(layout), "0"
+    names, index = field_names(layout.table), "0"
     for field, values in layout.values.items():
         member = f"static_cast<std::size_t>(problem.{names[field]})"
         index = member if index == "0" else f"({index}) * {len(values)} + {member}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from autotune.cpp.names import literal
 from autotune.cpp.text import array, braced
@@ -53,3 +53,19 @@ def _map(argument: Argument) -> str:
 
 def _numbers(values: Iterable[int]) -> str:
     return f"{{{braced(map(str, values))}}}"
+
+
+def described_text(kernel: KernelTable, names: Mapping[str, str]) -> str:
+    """Return what turns a problem of ``gemm`` into what its launch rule takes; else nothing."""
+    if kernel.name != "gemm" or set(names) != {"m", "n", "k", "dtype", "layout"}:
+        return ""
+    sizes = ", ".join(f"problem.{names[field]}" for field in ("m", "n", "k"))
+    words = ", ".join(
+        f"{names[field]}_names[static_cast<std::size_t>(problem.{names[field]})]"
+        for field in ("dtype", "layout")
+    )
+    return (
+        "inline autotune::gemm::Problem described(const Problem& problem) {\n"
+        f"    return {{{sizes}, {words}}};\n"
+        "}\n"
+    )

@@ -16,15 +16,15 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "bundle")]  # for the helpers besid
 STRICT = ("-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-pedantic")
 
 
-@pytest.fixture
-def compile_cpp(tmp_path):
+@pytest.fixture(scope="session")
+def compile_cpp(tmp_path_factory):
     """Compile a source to a program, with every warning an error."""
     compiler = os.environ.get("CXX", "c++")
     if shutil.which(compiler) is None:
         pytest.skip("no C++ compiler")
 
     def compiled(source, *options, include=(), strict=STRICT):
-        program = tmp_path / Path(source).stem
+        program = tmp_path_factory.mktemp("cpp") / Path(source).stem
         folders = [f"-I{folder}" for folder in include]
         command = [compiler, *strict, "-O1", *folders, str(source), "-o", str(program), *options]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
