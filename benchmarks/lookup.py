@@ -165,7 +165,11 @@ def table_text() -> str:
     for at, problem in enumerate(problems()):
         config = kernel.default(problem, H200)
         conditions = [dataclasses.asdict(each) for each in kernel.conditions(problem, config)]
-        made = {"problem": problem.as_dict(), "config": dict(config), "conditions": conditions}
+        made: dict[str, Any] = {
+            "problem": problem.as_dict(),
+            "config": dict(config),
+            "conditions": conditions,
+        }
         entries.append({**made, "evidence": {**EVIDENCE, "row_id": at}})
     part = {
         "kernel_ref": "gemm",

@@ -41,6 +41,12 @@ if TYPE_CHECKING:
     help=f"How configs are chosen: {', '.join(SAMPLERS)}.",
 )
 @click.option(
+    "--cross",
+    type=Whole(min=0, max=100),
+    metavar="N",
+    help="Measure the N best of each problem on the others, too.",
+)
+@click.option(
     "--export", type=click.Path(path_type=Path), metavar="PATH", help="Write the table there."
 )
 @format_option

@@ -122,6 +122,10 @@ class _Drift(_Section):
     limit: float = Field(default=0.03, gt=0, le=1)
 
 
+class _Cross(_Section):
+    winners: int = Field(default=0, ge=0, le=100)
+
+
 class _Problems(BaseModel):
     """Shapes fill the kernel's scaled fields; every other key is a field of each problem."""
 
@@ -141,6 +145,7 @@ class _Study(_Section):
     limits: _Limits = _Limits()
     final: _Final = _Final()
     drift: _Drift = _Drift()
+    cross: _Cross = _Cross()
     space: dict[str, list[int | str]] = {}
     problems: _Problems | None = None
     problem: list[dict[str, int | str]] = []
@@ -172,6 +177,7 @@ def load_study(path: Path) -> StudySpec:
             limits=Limits(**study.limits.model_dump()),
             final=FinalSpec(**study.final.model_dump()),
             drift=DriftSpec(**study.drift.model_dump()),
+            cross=study.cross.winners,
             space=study.space,
             export=None if study.export is None else Path(study.export.table),
         )
@@ -227,6 +233,7 @@ def _siblings(location: tuple[int | str, ...]) -> list[str]:
         "limits": _Limits,
         "final": _Final,
         "drift": _Drift,
+        "cross": _Cross,
         "export": _Export,
     }
     for part in location[:-1]:

@@ -12,6 +12,7 @@ from autotune.records import Config, Status, Trial, headline
 from autotune.search import Searcher, make_searcher
 from autotune.store import Store
 from autotune.study.ahead import Ahead, Underway
+from autotune.study.cross import cross_measure
 from autotune.study.drift import Yardstick
 from autotune.study.events import Observer, ProblemReport, Reason, Silent, StudyReport
 from autotune.study.final import contestants, hold_final
@@ -45,18 +46,27 @@ def run_study(
     if questions:
         device.rehearse(questions[0].default)
     observer.started(spec, device)
-    reports = []
+    reports = {}
     for question in questions:
-        search = _ProblemSearch(question, store)
-        reports.append(search.run(observer, deadline))
-        observer.problem_finished(reports[-1])
+        reports[question] = _searched(question, store, observer, deadline)
+    if all(report.reason is not Reason.TIME for report in reports.values()):
+        for question in cross_measure(questions, store, observer=observer, deadline=deadline):
+            reports[question] = _searched(question, store, observer, deadline)  # a new final
     return StudyReport(
         study=spec.name,
         device=device.name,
         replays=device.replays,
-        problems=tuple(reports),
+        problems=tuple(reports.values()),
         seconds=time.monotonic() - started,
     )
+
+
+def _searched(
+    question: Question, store: Store, observer: Observer, deadline: float | None
+) -> ProblemReport:
+    report = _ProblemSearch(question, store).run(observer, deadline)
+    observer.problem_finished(report)
+    return report
 
 
 class _ProblemSearch:

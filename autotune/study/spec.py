@@ -55,6 +55,7 @@ class StudySpec:
         limits: When a candidate is given up.
         final: How the best meet again at the end.
         drift: How the device is watched.
+        cross: How many winners of each problem are measured on the others, too.
         space: Parameters cut down to these values.
         export: Where to write the table when the study ends, or None.
     """
@@ -72,6 +73,7 @@ class StudySpec:
     limits: Limits = field(default_factory=Limits)
     final: FinalSpec = field(default_factory=FinalSpec)
     drift: DriftSpec = field(default_factory=DriftSpec)
+    cross: int = 0
     space: Mapping[str, list[Value]] = field(default_factory=dict)
     export: Path | None = None
 
@@ -91,5 +93,6 @@ class StudySpec:
             "limits": dataclasses.asdict(self.limits),
             "final": dataclasses.asdict(self.final),
             "drift": dataclasses.asdict(self.drift),
+            "cross": {"winners": self.cross},
             "space": dict(self.space),
         }

@@ -1,0 +1,120 @@
+"""What won on one problem is measured on the others, once."""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import closing
+
+import pytest
+from hosted import GOOD, Counting, spec
+
+from autotune.device import open_device
+from autotune.records import QUICK, Limits, Status, load_kernel
+from autotune.store import Filter, Store
+from autotune.study import DriftSpec, FinalSpec, StudySpec, run_study
+
+PATIENT = QUICK.replace(stop_factor=0.0, budget_ms=1.0)
+
+
+def crossed(**changes):
+    each = spec(
+        sampler="random",
+        trials=1,
+        space=GOOD,
+        policy=PATIENT,
+        final=FinalSpec(candidates=0),
+        drift=DriftSpec(every=0),
+    )
+    more = [dataclasses.replace(each.problems[0], m=m) for m in (8, 12, 16)]
+    return dataclasses.replace(each, problems=tuple(more), **changes)
+
+
+def configs_by_problem(store):
+    found = {}
+    for row in store.rows(Filter()):
+        found.setdefault(str(row.context.problem), []).append(row.trial)
+    return found
+
+
+@pytest.fixture(scope="module")
+def recorded(host, tmp_path_factory):
+    """A database in which each problem knows another twin than the default."""
+    path = tmp_path_factory.mktemp("recorded") / "study.db"
+    with Store.open(f"sqlite:///{path}") as store:
+        run_study(crossed(trials=3), device=host, store=store)
+    return path
+
+
+def test_winners_are_measured_on_the_others_and_nothing_twice(host, store):
+    run_study(crossed(trials=2), device=host, store=store)
+    winners = {
+        min(trials, key=lambda trial: trial.median_ns or 1e18).config
+        for trials in configs_by_problem(store).values()
+    }
+    report = run_study(crossed(trials=2, cross=1), device=host, store=store)
+    trials = configs_by_problem(store)
+    for some in trials.values():
+        assert winners <= {trial.config for trial in some}
+        assert {trial.status for trial in some} == {Status.OK}
+        assert [trial.number for trial in some] == list(range(len(some)))
+    assert [found.total for found in report.problems] == [len(some) for some in trials.values()]
+    again = run_study(crossed(trials=2, cross=1), device=host, store=store)
+    assert [found.ran for found in again.problems] == [0, 0, 0]
+    assert configs_by_problem(store) == trials
+
+
+def test_a_problem_that_got_rows_holds_a_new_final_and_only_one(host, store):
+    final = FinalSpec(candidates=9, rounds=1)
+    run_study(crossed(trials=2, final=final), device=host, store=store)
+    before = {c: f.finished_at for c, f in store.finals(()).items()}
+    run_study(crossed(trials=2, final=final, cross=3), device=host, store=store)
+    after = {c: f.finished_at for c, f in store.finals(()).items()}
+    grown = [len(some) for some in configs_by_problem(store).values()]
+    assert {c for c in after if after[c] != before.get(c)} or grown == [2, 2, 2]
+    run_study(crossed(trials=2, final=final, cross=3), device=host, store=store)
+    assert {c: f.finished_at for c, f in store.finals(()).items()} == after
+
+
+def test_an_interrupt_before_it_leaves_it_to_the_next_run(host, store):
+    with pytest.raises(KeyboardInterrupt):
+        run_study(crossed(cross=1), device=host, store=store, observer=Counting(stop_after=2))
+    assert len(configs_by_problem(store)) == 2
+    run_study(crossed(cross=1), device=host, store=store)
+    assert len(configs_by_problem(store)) == 3
+
+
+def test_a_time_budget_leaves_it_to_the_next_run(host, store):
+    run_study(crossed(cross=1, trials=2, time_budget_s=0.0), device=host, store=store)
+    assert not configs_by_problem(store)
+
+
+def test_a_recording_answers_what_it_has_and_the_rest_is_passed_over(recorded, store):
+    with closing(open_device(f"recording:{recorded}", limits=Limits())) as device:
+        report = run_study(crossed(trials=1, cross=1), device=device, store=store)
+        once = configs_by_problem(store)
+        run_study(crossed(trials=1, cross=1), device=device, store=store)
+    assert {found.problem.m for found in report.problems} == {8, 12, 16}
+    assert configs_by_problem(store) == once
+
+
+def test_the_shipped_recording_can_be_crossed(store):
+    kernel = load_kernel("gemm")
+    shapes = ((1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096))
+    each = StudySpec(
+        name="crossed",
+        kernel_ref="gemm",
+        kernel=kernel,
+        problems=tuple(kernel.problem_type(*shape) for shape in shapes),
+        trials=4,
+        sampler="random",
+        cross=2,
+    )
+    with closing(open_device("recording:h200", limits=Limits())) as device:
+        report = run_study(each, device=device, store=store)
+        assert sum(found.total for found in report.problems) > 12
+        assert sum(found.ran for found in run_study(each, device=device, store=store).problems) == 0
+    assert {status for found in report.problems for status in found.statuses} <= {
+        Status.OK,
+        Status.RESOURCES,
+        Status.STOPPED_EARLY,
+    }
