@@ -11,6 +11,7 @@ Example:
 from __future__ import annotations
 
 from autotune.dispatch.finder import Considered, Finder
+from autotune.dispatch.fit import Fit, Running, fit
 from autotune.dispatch.records import (
     Certificate,
     Certified,
@@ -37,9 +38,12 @@ __all__ = [
     "Entry",
     "Evidence",
     "Finder",
+    "Fit",
     "KernelTable",
     "MeasuredUnder",
     "Regret",
+    "Running",
     "Table",
     "broken_condition",
+    "fit",
 ]

@@ -12,6 +12,7 @@ import numpy as np
 
 from autotune.device.gpus import require_cupy, target_of
 from autotune.device.loaded import LoadedKernel
+from autotune.dispatch import Running
 from autotune.errors import InvalidInput
 from autotune.launcher.view import DTYPES, View
 from autotune.records import Binary, Launch, Operand, Target
@@ -33,6 +34,25 @@ def target(device: int) -> Target:
     """
     cupy = require_cupy()
     return target_of(cupy.cuda.Device(device))
+
+
+@cache
+def running(device: int) -> Running:
+    """Return what tells a GPU from others.
+
+    Raises:
+        DeviceUnavailable: There is no CuPy, no driver or no such GPU.
+    """
+    properties = require_cupy().cuda.runtime.getDeviceProperties(device)
+    limits = target(device)
+    return Running(
+        kind="cuda",
+        name=properties["name"].decode(),
+        arch=limits.arch,
+        sm_count=limits.sm_count,
+        shared_bytes_per_block=limits.shared_bytes_per_block,
+        memory_bytes=int(properties["totalGlobalMem"]),
+    )
 
 
 def device_of(view: View) -> int:

@@ -10,7 +10,8 @@ from typing import Any
 
 from autotune.bundle import Images
 from autotune.device.fit import misfit
-from autotune.dispatch import Choice, Table
+from autotune.dispatch import Choice, Table, fit
+from autotune.dispatch.fit import COMPATIBLE, REFUSED
 from autotune.errors import InvalidInput, NoValidConfig
 from autotune.launcher import gpu
 from autotune.records import (
@@ -71,6 +72,7 @@ class Planner:
         self._images = images
         self._failed: dict[tuple[str, Problem, Config], str] = {}
         self._warned_of_source = False
+        self._warned_of_device: set[int] = set()
 
     def problem(self, asked: Problem | Mapping[str, Any]) -> Problem:
         """Return a problem of this kernel from its fields.
@@ -92,7 +94,7 @@ class Planner:
             NoValidConfig: Not even the kernel's default does; the message says why.
         """
         target, why = gpu.target(device), "there is no choice"
-        for choice in self.choices(problem, target):
+        for choice in self._choices(problem, target, device):
             candidate = self._candidate(problem, choice, target)
             made = self._prepared(candidate, choice)
             if isinstance(made, Plan):
@@ -106,18 +108,26 @@ class Planner:
         self._failed[_identity(candidate)] = reason
         _log.warning("%s %s: passed over: %s", self.kernel.name, candidate.problem, reason)
 
-    def choices(self, problem: Problem, target: Target) -> Iterator[Choice]:
-        """Yield the table's choices if it is for this architecture, then the kernel's default."""
+    def _choices(self, problem: Problem, target: Target, device: int) -> Iterator[Choice]:
+        """Yield the table's choices if it may serve this GPU, then the kernel's default."""
         why = "there is no table for this kernel"
         if self._table is not None:
-            tuned_for = self._table.device.arch
-            if tuned_for == target.arch:
+            why = self._refused(self._table, device)
+            if not why:
                 why = "no entry of the table could be used"
                 yield from self._table.choices(self.kernel.name, **problem.as_dict())
-            else:
-                why = f"the table is for {tuned_for}, and this GPU is {target.arch}"
         config = self.kernel.default(problem, target).as_dict()
         yield Choice(self.kernel.name, config, "default", f"the kernel's default: {why}", None)
+
+    def _refused(self, table: Table, device: int) -> str:
+        """Return why a table may not serve a GPU, or nothing; what else differs is said once."""
+        found = fit(table.device, gpu.running(device))
+        if found.answer == REFUSED:
+            return found.why
+        if found.answer == COMPATIBLE and device not in self._warned_of_device:
+            self._warned_of_device.add(device)
+            _log.warning("%s: %s; times may differ", table.name, found.why)
+        return ""
 
     def _candidate(self, problem: Problem, choice: Choice, target: Target) -> Candidate:
         return Candidate(self._kernel_ref, problem, Config(choice.config), target, self.kernel)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from autotune.dispatch import Table
+from autotune.dispatch import Running, Table
 from autotune.launcher import gpu
 from autotune.launcher.view import DTYPES
 from autotune.records import ELEMENT_BYTES, load_kernel
@@ -16,6 +16,14 @@ from autotune.records.targets import TARGETS
 from autotune.toolchain import BinaryStore, source_digest
 
 A100 = TARGETS["sm_80"]
+HERE = Running(
+    kind="cuda",
+    name="a GPU",
+    arch=A100.arch,
+    sm_count=A100.sm_count,
+    shared_bytes_per_block=A100.shared_bytes_per_block,
+    memory_bytes=150754820096,
+)
 _TYPESTR = {"fp16": "<f2", "fp32": "<f4", "fp64": "<f8", "int32": "<i4"}
 _TYPESTR |= {"bf16": "<V2", "e4m3": "|V1"}  # not of numpy's: the array names its type
 _NAMES = {own: name for name, own in DTYPES.items()}
@@ -79,6 +87,7 @@ def stand_in(monkeypatch):
         return Foreign(shape, dtype)
 
     monkeypatch.setattr(gpu, "target", lambda device: A100)
+    monkeypatch.setattr(gpu, "running", lambda device: HERE)
     monkeypatch.setattr(gpu, "device_of", lambda view: view.device or 0)
     monkeypatch.setattr(gpu, "stream_pointer", lambda stream, like, device: stream or 0)
     monkeypatch.setattr(gpu, "current", current)

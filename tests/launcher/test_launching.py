@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from autotune.errors import InvalidInput, InvalidProblem, InvalidTable, NoValidConfig
-from autotune.launcher import Launcher
+from autotune.launcher import Launcher, gpu
 
 pytestmark = pytest.mark.usefixtures("stand_in")
 
@@ -123,8 +123,22 @@ def test_a_table_of_another_architecture_is_not_used(binaries, gemm, make_table,
     table = make_table((SQUARE, gemm.default(problem, target).replace(stages=4)), arch="sm_90a")
     choice = Launcher(table, store=binaries).prepare(problem)
     assert choice.source == "default"
-    assert choice.reason.endswith("the table is for sm_90a, and this GPU is sm_80")
+    assert choice.reason.endswith("the table is for sm_90a, and this device is sm_80")
     assert len([r for r in caplog.records if r.levelno == logging.WARNING]) == 1
+
+
+def test_a_table_of_a_kin_is_used_and_what_differs_is_said_once(
+    stand_in, binaries, gemm, make_table, caplog, target, monkeypatch
+):
+    kin = gpu.running(0)._replace(name="a GPU NVL")
+    monkeypatch.setattr(gpu, "running", lambda device: kin)
+    default = gemm.default(gemm.problem_type.parse(SQUARE), target)
+    launcher = Launcher(make_table((SQUARE, default)), store=binaries)
+    assert launcher.prepare(SQUARE).source == "exact"
+    assert launcher.prepare(LARGE).source == "nearest"
+    assert [record.getMessage() for record in caplog.records] == [
+        "table: tuned on a GPU, and this is a GPU NVL; times may differ"
+    ]
 
 
 def test_without_a_table_the_kernel_chooses(binaries, gemm, target):
