@@ -8,7 +8,7 @@ multiplied by a drift that goes on from measurement to measurement: an autoregre
 standard deviation that forgets with a stated number of measurements, as the recorded clocks do.
 
 It also counts the device time that it was asked for. Verification is counted by the policy: a
-launch for each case and repeat, and one after timing.
+launch for each case and repeat, one after timing, and the many before a final.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ from autotune.records import (
 from autotune.store import Store
 from autotune.timing import Plan, Timing, set_count, stop_above_ns, time_launches
 from autotune.toolchain import source_digest
+from autotune.verify import Exam
 
 DRIFT = 0.01  # standard deviation; the recorded clocks stay within 1 %, but for a few excursions
 FORGETS = 10  # measurements: the clocks of so many trials apart correlate by about 1/e
@@ -187,7 +188,7 @@ class ResampledDevice:
         outcome = _outcome(timing, stop_above_ns(policy, best_ns))
         spent = self.spent[candidate.problem]
         spent.time_ns += stopwatch.spent_ns
-        spent.verify_ns += verifying_launches(policy) * recorded.measurement.median_ns
+        spent.verify_ns += verifying_ns(policy, recorded.measurement.median_ns)
         spent.measurements += 1
         spent.stopped += outcome.status is Status.STOPPED_EARLY
         return outcome
@@ -214,9 +215,17 @@ def _outcome(timing: Timing | Failure, above_ns: float) -> Outcome:
     return Outcome(status=Status.OK, measurement=measured)
 
 
-def verifying_launches(policy: Policy) -> int:
-    """Return how often a candidate that is right runs to be checked, and once after timing."""
-    return 1 + policy.draws + policy.repeats + 1 if policy.verify else 0
+def verifying_ns(policy: Policy, launch_ns: float) -> float:
+    """Return how long a candidate that is right runs to be checked, in ns, and once after timing.
+
+    In an exam its many launches take no longer than there is patience.
+    """
+    if not policy.verify:
+        return 0.0
+    many_ns = 0.0
+    if isinstance(policy, Exam):
+        many_ns = min(policy.launches * launch_ns, policy.patience_ms * 1e6)
+    return (1 + policy.draws + policy.repeats + 1) * launch_ns + many_ns
 
 
 def recorded_times(

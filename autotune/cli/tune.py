@@ -47,11 +47,24 @@ if TYPE_CHECKING:
     help="Measure the N best of each problem on the others, too.",
 )
 @click.option(
+    "--retry-failed",
+    is_flag=True,
+    help="Try again what crashed, hung or ran out of memory; not what was wrong.",
+)
+@click.option(
+    "--no-verify",
+    "unverified",
+    is_flag=True,
+    help="Do not check outputs, and write no table: nothing unverified is exported unasked.",
+)
+@click.option(
     "--export", type=click.Path(path_type=Path), metavar="PATH", help="Write the table there."
 )
 @format_option
 @verbosity
-def tune(study: Path, device: str, url: str | None, layout: str, **changes: Any) -> None:
+def tune(
+    study: Path, device: str, *, url: str | None, layout: str, unverified: bool, **changes: Any
+) -> None:
     """Run the study file STUDY: search, compile, verify, time, record.
 
     The options overrule the file. Every finished trial is kept at once, so the same command goes
@@ -61,6 +74,8 @@ def tune(study: Path, device: str, url: str | None, layout: str, **changes: Any)
 
     given = {name: value for name, value in changes.items() if value is not None}
     spec = dataclasses.replace(load_study(study), **given)
+    if unverified:
+        spec = dataclasses.replace(spec, policy=spec.policy.replace(verify=False))
     try:
         _run(spec, device, url, layout)
     except InvalidInput as error:
@@ -102,10 +117,15 @@ def _watched(spec: StudySpec, device: Device, store: Store) -> StudyReport:
 
 
 def _export(spec: StudySpec, device: Device, store: Store, report: StudyReport) -> None:
+    from autotune.report import console
     from autotune.report.export import write_and_tell
 
-    if spec.export is not None and any(found.best for found in report.problems):
+    if spec.export is None or not any(found.best for found in report.problems):
+        return
+    if report.replays or spec.policy.verify:
         write_and_tell(spec.export, store, [spec.name], device=device.identity.key)
+    else:
+        console.messages().print(f"{spec.export} is not written: no output was checked")
 
 
 def _require_right_results(report: StudyReport) -> None:

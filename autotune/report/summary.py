@@ -21,7 +21,7 @@ def summary_sheet(spec: StudySpec, report: StudyReport) -> Sheet:
             Column("problem", lambda row: problem_text(row["problem"]), moves=True, shared=","),
             Column("trials", lambda row: str(row["trials"]), right=True),
             Column("right", lambda row: str(row["ok"]), right=True),
-            Column("best (replayed)" if report.replays else "best", _best, right=True),
+            Column(f"best{_remark(spec, report)}", _best, right=True),
             Column("rate", lambda row: rate_text(row, row["median_ns"]), right=True),
             Column("vs default", _speedup, right=True),
             Column("configuration", lambda row: _config(spec.kernel, row), moves=True),
@@ -33,6 +33,12 @@ def summary_sheet(spec: StudySpec, report: StudyReport) -> Sheet:
             "seconds": round(report.seconds, 3),
         },
     )
+
+
+def _remark(spec: StudySpec, report: StudyReport) -> str:
+    if report.replays:
+        return " (replayed)"
+    return "" if spec.policy.verify else " (unverified)"
 
 
 def _row(spec: StudySpec, found: ProblemReport) -> Row:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, insert, select
+from sqlalchemy import URL, Connection, Engine, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from autotune.errors import StoreError
@@ -105,11 +105,14 @@ class Store:
         """Return the id of the study called ``name``, or None if there is none."""
         return self._read(lambda connection: self._study_named(connection, name))
 
-    def record(self, study_id: int, context: Context, trial: Trial) -> Trial:
+    def record(
+        self, study_id: int, context: Context, trial: Trial, *, replaces: Trial | None = None
+    ) -> Trial:
         """Write one trial, at once and for good, and return it as it will be read.
 
         Its ``row_id`` is set. A measurement that is not made of positive numbers is stored
-        as ``bad_measurement`` (see ``storable``), so go on with what is returned.
+        as ``bad_measurement`` (see ``storable``), so go on with what is returned. The row of
+        ``replaces``, an earlier trial of the same config, goes in the same transaction.
 
         Raises:
             StoreError: The row cannot be written; every earlier one is safe.
@@ -125,6 +128,8 @@ class Store:
                 "config_id": of_config,
                 **trial_columns(stored),
             }
+            if replaces is not None:
+                self._delete_trial(connection, replaces)
             row_id = self._insert_trial(connection, values)
         self._context_ids[identity] = in_context  # only now: a rollback takes new ids back
         self._config_ids[key] = of_config
@@ -330,6 +335,11 @@ class Store:
 
     def _place(self, connection: Connection, study_id: int, context: Context) -> retimed.Place:
         return {"study_id": study_id, "context_id": context_id(connection, context)}
+
+    @staticmethod
+    def _delete_trial(connection: Connection, trial: Trial) -> None:
+        for model in (models.Note, models.Trial):  # a note has its trial's id, and refers to it
+            connection.execute(delete(model).where(model.id == trial.row_id))
 
     def _insert_trial(self, connection: Connection, values: dict[str, Any]) -> int:
         try:

@@ -11,10 +11,12 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 
-from autotune.records import Config, Finalist, Status, Trial
+from autotune.records import Config, Failure, Finalist, Status, Trial
 from autotune.study.entrant import Contender
 from autotune.study.question import Question
+from autotune.verify import Exam
 
+_WRONG = (Status.INCORRECT, Status.NONDETERMINISTIC)
 WITHIN = 0.05  # of the best: what is further behind does not catch up
 
 Say = Callable[[str], None]
@@ -39,6 +41,25 @@ def contestants(
     best_ns = min((ns for ns, _ in usual), default=0.0)
     near = [each for each in usual if each[0] <= best_ns * (1 + WITHIN)]
     return [trial for _, trial in sorted(near, key=itemgetter(0))[:most]]
+
+
+def examined(question: Question, config: Config) -> Failure | None:
+    """Launch a config many times more and return what is wrong with it, or None.
+
+    A search looks at some ten outputs of each candidate. What is seldom wrong shows in thousands;
+    what fails otherwise fails in the final, too.
+    """
+    if not question.policy.verify:
+        return None
+    candidate = question.candidate(config)
+    built = question.device.build(candidate).result()
+    if isinstance(built, Failure):
+        return None
+    exam = Exam.of_many_launches(question.policy)
+    outcome = question.device.measure(candidate, built, exam)
+    if outcome.status not in _WRONG:
+        return None
+    return Failure(status=outcome.status, message=outcome.message)
 
 
 def hold_final(

@@ -8,18 +8,28 @@ from collections.abc import Iterator
 
 from autotune.device.protocol import Device
 from autotune.errors import ToolchainBroken
-from autotune.records import Config, Status, Trial, headline
+from autotune.records import Config, Failure, Outcome, Status, Trial, headline
 from autotune.search import Searcher, make_searcher
 from autotune.store import Store
 from autotune.study.ahead import Ahead, Underway
 from autotune.study.cross import cross_measure
 from autotune.study.drift import Yardstick
 from autotune.study.events import Observer, ProblemReport, Reason, Silent, StudyReport
-from autotune.study.final import contestants, hold_final
+from autotune.study.final import contestants, examined, hold_final
 from autotune.study.progress import Progress
 from autotune.study.question import Question
 from autotune.study.spec import StudySpec
 
+MAY_PASS = frozenset(  # at another time, or within other limits
+    {
+        Status.COMPILE_TIMEOUT,
+        Status.RUNTIME_ERROR,
+        Status.TIMEOUT,
+        Status.CRASHED,
+        Status.OOM,
+        Status.BAD_MEASUREMENT,
+    }
+)
 SAME_FAILURES = 12  # so many first trials with one and the same failure mean a broken machine
 
 
@@ -48,7 +58,7 @@ def run_study(
     observer.started(spec, device)
     reports = {}
     for question in questions:
-        reports[question] = _searched(question, store, observer, deadline)
+        reports[question] = _searched(question, store, observer, deadline, retry=spec.retry_failed)
     if all(report.reason is not Reason.TIME for report in reports.values()):
         for question in cross_measure(questions, store, observer=observer, deadline=deadline):
             reports[question] = _searched(question, store, observer, deadline)  # a new final
@@ -62,9 +72,14 @@ def run_study(
 
 
 def _searched(
-    question: Question, store: Store, observer: Observer, deadline: float | None
+    question: Question,
+    store: Store,
+    observer: Observer,
+    deadline: float | None,
+    *,
+    retry: bool = False,
 ) -> ProblemReport:
-    report = _ProblemSearch(question, store).run(observer, deadline)
+    report = _ProblemSearch(question, store, retry=retry).run(observer, deadline)
     observer.problem_finished(report)
     return report
 
@@ -72,19 +87,20 @@ def _searched(
 class _ProblemSearch:
     """The search for one problem of one study."""
 
-    def __init__(self, question: Question, store: Store) -> None:
+    def __init__(self, question: Question, store: Store, *, retry: bool) -> None:
         self._question = question
         self._spec = question.spec
         self._problem = question.problem
         self._device = question.device
         self._valid = list(question.valid())
         self._progress = Progress(question, store, valid=frozenset(self._valid))
+        self._again = self._set_aside_failed() if retry else []
         self._yardstick = self._make_yardstick()
 
     def run(self, observer: Observer, deadline: float | None) -> ProblemReport:
         """Search until the trials, the space or the time are used up."""
         done = len(self._progress.trials)
-        planned = max(0, self._spec.trials - done)
+        planned = max(len(self._again), self._spec.trials - done)
         observer.problem_started(
             self._problem,
             planned=min(planned, len(self._valid) - done),
@@ -129,14 +145,21 @@ class _ProblemSearch:
             searcher.tell(trial.config, trial.status, trial.known_ns)
         return searcher
 
+    def _set_aside_failed(self) -> list[Config]:
+        trials = self._progress.trials.values()
+        failed = [trial for trial in trials if trial.status in MAY_PASS]
+        for trial in failed:
+            self._progress.set_aside(trial)
+        return [trial.config for trial in failed]
+
     def _configs(self, searcher: Searcher) -> Iterator[Config]:
-        """Yield the kernel's default first, as the yardstick, then what the search asks."""
+        """Yield the kernel's default, as the yardstick, then what is retried or searched for."""
         default = self._question.default.config
-        first = default in self._valid and self._progress.default is None
-        if first:
-            yield default
+        untried = default in self._valid and self._progress.default is None
+        first = dict.fromkeys([default, *self._again] if untried else self._again)
+        yield from first
         while (config := searcher.ask()) is not None:
-            if not (first and config == default):
+            if config not in first:
                 yield config
 
     def _finish(self, underway: Underway) -> Trial:
@@ -191,21 +214,44 @@ class _ProblemSearch:
         if self._device.replays or self._progress.recall_final():
             return
         final = self._spec.final
-        best = contestants(
-            self._progress.trials.values(),
-            most=final.candidates,
-            slowness=self._yardstick.slowness_at,
-        )
-        if len(best) < 2:
+        best = self._contestants(observer) if final.candidates > 1 else []
+        if not best:
             return
         finalists = hold_final(
             self._question,
             [trial.config for trial in best],
-            rounds=final.rounds,
+            rounds=final.rounds if len(best) > 1 else 1,
             seed=self._spec.seed,
             say=observer.note,
         )
         self._progress.add_final(finalists)
+
+    def _contestants(self, observer: Observer) -> list[Trial]:
+        """Return the trials that may be the best once each has passed an exam."""
+        passed: set[Config] = set()
+        while True:
+            best = contestants(
+                self._progress.trials.values(),
+                most=self._spec.final.candidates,
+                slowness=self._yardstick.slowness_at,
+            )
+            trial = next((each for each in best if each.config not in passed), None)
+            if trial is None:
+                return best
+            failure = examined(self._question, trial.config)
+            if failure is None:
+                passed.add(trial.config)
+            else:
+                self._condemn(trial, failure)
+                observer.note(f"{self._problem}: {failure.status}: {headline(failure.message)}")
+
+    def _condemn(self, trial: Trial, failure: Failure) -> None:
+        """Record that a trial which seemed right is not."""
+        build = self._device.build(self._question.candidate(trial.config))
+        self._progress.set_aside(trial)
+        self._progress.add(
+            trial.config, built=build.result(), outcome=Outcome.of(failure), device_ns=0
+        )
 
     def _report(self, ran: int, reason: Reason) -> ProblemReport:
         progress, leading = self._progress, self._progress.leading()

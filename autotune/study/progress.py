@@ -33,8 +33,9 @@ class Progress:
         history = self._stored(store.trials)
         self.trials = {trial.config: trial for trial in history if trial.config in valid}
         self.next_number = max((trial.number for trial in history), default=-1) + 1
-        self.best = min(filter(_is_right, self.trials.values()), key=_median_ns, default=None)
+        self.best = self._fastest()
         self.finalists: tuple[Finalist, ...] = ()
+        self._aside: dict[Config, Trial] = {}
 
     @property
     def default(self) -> Trial | None:
@@ -48,16 +49,27 @@ class Progress:
     def add(
         self, config: Config, *, built: Binary | Failure, outcome: Outcome, device_ns: int
     ) -> Trial:
-        """Record what became of ``config`` and return it as it will be read."""
+        """Record what became of ``config`` and return it as it will be read.
+
+        It replaces the trial of that config which was set aside.
+        """
         trial = self._question.trial(
             self.next_number, config=config, built=built, outcome=outcome, device_ns=device_ns
         )
-        trial = self._store.record(self._begun(), self._question.context, trial)
+        context, replaced = self._question.context, self._aside.get(config)
+        trial = self._store.record(self._begun(), context, trial, replaces=replaced)
+        self._aside.pop(config, None)
         self.next_number += 1
         self.trials[trial.config] = trial
         if _is_right(trial) and (self.best is None or _median_ns(trial) < _median_ns(self.best)):
             self.best = trial
         return trial
+
+    def set_aside(self, trial: Trial) -> None:
+        """Count a trial no longer. Its row stays until its config is recorded again."""
+        self._aside[trial.config] = self.trials.pop(trial.config)
+        if self.best is trial:
+            self.best = self._fastest()
 
     def add_reading(self, reading: Reading) -> None:
         """Record a reading of the yardstick."""
@@ -80,7 +92,11 @@ class Progress:
 
     def leading(self) -> list[Trial]:
         """Return the winner and what ties with it: by the final, or else the best alone."""
-        return front(self.finalists, self.trials.values()) or [*filter(None, [self.best])]
+        right = filter(_is_right, self.trials.values())
+        return front(self.finalists, right) or [*filter(None, [self.best])]
+
+    def _fastest(self) -> Trial | None:
+        return min(filter(_is_right, self.trials.values()), key=_median_ns, default=None)
 
     def _stored(self, rows: Callable[[int, Context], list[_Row]]) -> list[_Row]:
         return [] if self._study_id is None else rows(self._study_id, self._question.context)

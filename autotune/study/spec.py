@@ -49,6 +49,9 @@ class StudySpec:
         sampler: A name of ``autotune.search.SAMPLERS``.
         trials: Total for each problem, counting those already in the database.
         time_budget_s: For this run of the whole study, in seconds, or None.
+        retry_failed: True to try again, in this run, what failed by what another moment may change:
+            a crash, a limit of time or memory, an error of the device, a clock that was off. What
+            was wrong stays wrong.
         seed: Seed of the search.
         prior: True if the search begins with what the kernel predicts to be fast.
         policy: How candidates are measured.
@@ -67,6 +70,7 @@ class StudySpec:
     sampler: str = "tpe"
     trials: int = 200
     time_budget_s: float | None = None
+    retry_failed: bool = False
     seed: int = 0
     prior: bool = True
     policy: Policy = field(default_factory=Policy)

@@ -16,13 +16,14 @@ from resampled import (
     ResampledDevice,
     Resampling,
     recorded_times,
-    verifying_launches,
+    verifying_ns,
 )
 
 from autotune.records import QUICK, STANDARD, Candidate, Config, Problem, Status, load_kernel
 from autotune.store import Store
 from autotune.study import DriftSpec, FinalSpec, StudySpec, run_study
 from autotune.timing import Plan
+from autotune.verify import Exam
 
 GEMM = load_kernel("gemm")
 
@@ -97,9 +98,13 @@ def test_neighbours_drift_together_and_those_far_apart_do_not():
 
 
 def test_verification_is_counted_as_the_policy_asks_for_it():
-    assert verifying_launches(QUICK) == 2 + QUICK.repeats + 1
-    assert verifying_launches(QUICK.replace(draws=3)) == verifying_launches(QUICK) + 2
-    assert verifying_launches(QUICK.replace(verify=False)) == 0
+    once = 2 + QUICK.repeats + 1
+    assert verifying_ns(QUICK, 10.0) == 10 * once
+    assert verifying_ns(QUICK.replace(draws=3), 10.0) == 10 * (once + 2)
+    assert verifying_ns(QUICK.replace(verify=False), 10.0) == 0
+    exam = Exam.of_many_launches(QUICK)
+    assert verifying_ns(exam, 10.0) == 10 * (once + exam.launches)
+    assert verifying_ns(exam, 1e9) == 1e9 * once + 1e6 * exam.patience_ms
 
 
 def test_a_study_of_drawn_noise_holds_its_final_and_exports_its_winner(tmp_path, recorded):

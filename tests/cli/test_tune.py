@@ -199,3 +199,15 @@ def test_an_export_of_an_unknown_study_writes_nothing(autotune, tuned, here):
     assert ended.code == 2
     assert "other" in ended.err
     assert not list(here.iterdir())
+
+
+def test_what_was_never_checked_is_shown_as_such_and_exported_only_if_asked(autotune, copied, here):
+    words = ("tune", "study.toml", "--device", "host", "--db", copied, "--no-verify")
+    ended = autotune(*words, "--export", "unchecked.json")
+    assert ended.code == 0
+    assert "unchecked.json is not written: no output was checked" in ended.err
+    assert "best (unverified)" in ended.out
+    assert not (here / "unchecked.json").exists()
+
+    rows = json.loads(autotune("query", "trials", "--db", copied, "--format", "json").out)["trials"]
+    assert {row["verified"] for row in rows[-6:]} == {False}

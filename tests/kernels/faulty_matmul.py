@@ -38,6 +38,17 @@ class FaultyMatmul(type(load_kernel("host_matmul"))):
         )
 
 
+class SeldomWrong(FaultyMatmul):
+    """A kernel of which most configs are wrong once in a thousand launches."""
+
+    name = "seldom_wrong"
+
+    def space(self, problem, target):
+        return Space(
+            (Parameter("fault", ("none", "seldom"), ordered=False), Parameter("twin", (0, 1)))
+        )
+
+
 class Divergent(FaultyMatmul):
     """A kernel whose reference overflows."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hosted import Counting, spec
+from hosted import FAULTY, Counting, spec
 
-from autotune.records import Config, Measurement, Outcome, Status, Trial
+from autotune.records import QUICK, Config, Measurement, Outcome, Status, Trial, load_kernel
 from autotune.study import DriftSpec, FinalSpec, Reason, final, run_study
 from autotune.study.drift import Yardstick
 from autotune.study.final import contestants
@@ -69,6 +69,21 @@ def test_a_final_that_an_interrupt_left_out_is_held_by_the_next_run(host, store)
     report = run_study(spec(space=MANY, trials=4), device=host, store=store).problems[0]
     assert (report.ran, report.reason) == (0, Reason.FINISHED_BEFORE)
     assert only_final(store).finalists
+
+
+@pytest.mark.usefixtures("all_near")
+def test_what_is_seldom_wrong_loses_its_row_before_the_final(host, store):
+    seldom = FAULTY.replace("FaultyMatmul", "SeldomWrong")
+    policy = QUICK.replace(stop_factor=0.0)
+    each = spec(kernel_ref=seldom, kernel=load_kernel(seldom), space={}, trials=4, policy=policy)
+    report = run_study(each, device=host, store=store).problems[0]
+    assert report.best.config["fault"] == "none"
+    wrong = [row.trial for row in store.failures()]
+    assert [trial.config["fault"] for trial in wrong] == ["seldom", "seldom"]
+    assert {trial.status for trial in wrong} == {Status.NONDETERMINISTIC}
+    assert all("differs from run 1" in trial.message for trial in wrong)
+    assert len(store.rows()) == report.total == 4
+    assert run_study(each, device=host, store=store).problems[0].ran == 0
 
 
 def test_fewer_than_two_candidates_hold_none(host, store):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from hosted import GOOD, ONE_OF_EACH, Counting, spec
 
@@ -70,6 +72,35 @@ def test_a_space_that_shrinks_and_grows_keeps_what_was_measured(host, store):
     ).problems[0]
     assert cut.seen == []
     assert report.total == 1
+
+
+def test_what_failed_by_chance_is_tried_again_when_asked_and_what_was_wrong_is_not(host, store):
+    some = spec(space={"fault": ["none", "half_of_k", "segfault", "hang"], "twin": [0]}, trials=4)
+    run_study(some, device=host, store=store)
+    before = {row.trial.config["fault"]: row.trial for row in rows(store)}
+
+    untried = Counting()
+    run_study(some, device=host, store=store, observer=untried)
+    assert untried.seen == []
+
+    retried = Counting()
+    again = dataclasses.replace(some, retry_failed=True)
+    report = run_study(again, device=host, store=store, observer=retried).problems[0]
+    assert sorted(trial.config["fault"] for trial in retried.seen) == ["hang", "segfault"]
+    assert (report.ran, report.total) == (2, 4)
+    after = {row.trial.config["fault"]: row.trial for row in rows(store)}
+    assert after.keys() == before.keys()
+    assert {name for name in after if after[name] != before[name]} == {"hang", "segfault"}
+    assert after["hang"].status is Status.TIMEOUT
+
+
+def test_a_retry_that_is_interrupted_loses_no_row(host, store):
+    some = spec(space={"fault": ["none", "segfault", "exit"], "twin": [0]}, trials=3)
+    run_study(some, device=host, store=store)
+    again = dataclasses.replace(some, retry_failed=True)
+    with pytest.raises(KeyboardInterrupt):
+        run_study(again, device=host, store=store, observer=Counting(stop_after=1))
+    assert len(rows(store)) == 3
 
 
 def test_another_policy_is_another_result(host, store):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import sys
 import threading
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autotune.records import Operand, Policy, Status, Tolerance
+from autotune.records import QUICK, Operand, Policy, Status, Tolerance
 from autotune.verify import Exam, Verifier, decode, encode
 from autotune.verify.case import draw_cases
 from autotune.verify.load import Load
@@ -165,3 +167,19 @@ def test_a_load_ends_with_its_block_also_when_that_raises():
 
 def test_an_exam_has_an_identity_of_its_own():
     assert Exam.of(2).key != Policy(draws=2).key != Exam.of(3).key
+
+
+def test_what_is_wrong_once_in_a_thousand_launches_shows_while_there_is_patience():
+    launches = itertools.count(1)
+
+    def seldom_wrong(arrays):
+        right(arrays, "bf16")
+        if next(launches) % 1000 == 500:
+            put(arrays, floats(arrays, "a") @ floats(arrays, "b") + 1)
+
+    patient = dataclasses.replace(Exam.of_many_launches(QUICK), patience_ms=60e3)
+    failure = check(seldom_wrong, exam=patient)
+    assert failure.status is Status.NONDETERMINISTIC
+    assert "differs from run 1" in failure.message
+    launches = itertools.count(1)
+    assert check(seldom_wrong, exam=dataclasses.replace(patient, patience_ms=0.0)) is None
