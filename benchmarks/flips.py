@@ -17,27 +17,21 @@ the drift of the same moments: other tuners declare no ties and hold no final.
 from __future__ import annotations
 
 import argparse
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from resampled import DRIFT, FORGETS, MEAN_OF, ResampledDevice, recorded_times
+from resampled import MEAN_OF, recorded_times
+from resampled_study import PACKAGES, Ran, make_parser, provenance, ran, study
 from results_file import write_json
 
 from autotune.records import PRESETS, Config, Problem, leaders, load_kernel
-from autotune.store import Store
-from autotune.study import StudySpec, run_study
-from autotune.table import build_table
-
-PACKAGES = ("autotune-kernels", "numpy", "optuna")
+from autotune.study import StudySpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,83 +47,44 @@ def main() -> None:
     """Run the study again and again, print a table, and keep it."""
     arguments = _arguments()
     device, times = recorded_times(arguments.recording, load_kernel(arguments.kernel))
-    spec = study(arguments, tuple(times))
+    policy = PRESETS[arguments.policy]
+    spec = study(arguments, tuple(times), sampler=arguments.sampler, policy=policy)
     with ProcessPoolExecutor(arguments.jobs, get_context("spawn")) as pool:
         runs = list(pool.map(partial(run, spec, arguments), range(arguments.runs)))
     rows = [judged(each, times[each], [run[each] for run in runs]) for each in spec.problems]
     rows.append(together(rows))
     show(rows)
     if arguments.json is not None:
-        asked = ("runs", "sampler", "trials", "policy", "drift")
-        about = {
-            "recorded_on": device.name,
-            "driver": device.driver,
-            **{name: getattr(arguments, name) for name in asked},
-            "search_seed": spec.seed,
-            "noise_seeds": f"0 to {arguments.runs - 1}",
-            "drift_forgets_after": FORGETS,
-            "mean_of": MEAN_OF,
-        }
+        asked = {name: getattr(arguments, name) for name in ("sampler", "policy")}
+        about = {**provenance(arguments, device), **asked, "mean_of": MEAN_OF}
         write_json(arguments.json, rows, packages=PACKAGES, about=about)
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recording", default="h200")
-    parser.add_argument("--kernel", default="gemm")
-    parser.add_argument("--runs", type=int, default=20)
+    parser = make_parser(__doc__, runs=20)
     parser.add_argument("--sampler", default="tpe")
-    parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--policy", choices=PRESETS, default="standard")
-    parser.add_argument("--drift", type=float, default=DRIFT, help="standard deviation, relative")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time; times are modelled")
-    parser.add_argument("--json", type=Path)
     return parser.parse_args()
-
-
-def study(arguments: argparse.Namespace, problems: tuple[Problem, ...]) -> StudySpec:
-    """Return the study that is run again and again."""
-    return StudySpec(
-        name="flips",
-        kernel_ref=arguments.kernel,
-        kernel=load_kernel(arguments.kernel),
-        problems=problems,
-        sampler=arguments.sampler,
-        trials=arguments.trials,
-        policy=PRESETS[arguments.policy],
-    )
 
 
 def run(spec: StudySpec, arguments: argparse.Namespace, seed: int) -> dict[Problem, Told]:
     """Run the study once with the noise of ``seed`` and return what it says of each problem."""
-    device = ResampledDevice(arguments.recording, seed=seed, drift=arguments.drift)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        closing(device),
-        closing(Store.open(f"{folder}/results.db")) as store,
-    ):
-        run_study(spec, device=device, store=store)
-        exported = exports(store, spec)
-        return {each: told(store, device, each, exported[each]) for each in spec.problems}
+    with ran(spec, arguments, seed) as found:
+        return {each: told(found, each) for each in spec.problems}
 
 
-def exports(store: Store, spec: StudySpec) -> dict[Problem, Config]:
-    """Return the config that a table of these results answers with, by problem."""
-    [kernel] = build_table(store).document["kernels"].values()
-    parse = spec.kernel.problem_type.parse
-    return {parse(entry["problem"]): Config(entry["config"]) for entry in kernel["entries"]}
-
-
-def told(store: Store, device: ResampledDevice, problem: Problem, exported: Config) -> Told:
-    """Return what a run says of one problem, of which it exports this config."""
-    finals = store.finals()
+def told(found: Ran, problem: Problem) -> Told:
+    """Return what a run says of one problem."""
+    finals, exported = found.store.finals(), found.exported[problem]
     held = [
         finals[each.id]
-        for each in store.contexts()
+        for each in found.store.contexts()
         if each.context.problem.key == problem.key and each.id in finals
     ]
     tied = leaders(held[0].finalists) if held else ()
-    means = {config: ns for (key, config), ns in device.means_ns.items() if key == problem.key}
+    drawn_ns = found.device.means_ns
+    means = {config: ns for (key, config), ns in drawn_ns.items() if key == problem.key}
     return Told(
         exported=exported,
         tied=frozenset(tied) | {exported},

@@ -28,25 +28,20 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from flips import exports
-from resampled import DRIFT, FORGETS, ResampledDevice, Spent, recorded_times
+from resampled import Spent, recorded_times
+from resampled_study import PACKAGES, make_parser, provenance, ran, study
 from results_file import write_json
 
 from autotune.records import PRESETS, Config, Policy, Problem, load_kernel
 from autotune.search import SAMPLERS
-from autotune.store import Store
-from autotune.study import DriftSpec, FinalSpec, StudySpec, run_study
+from autotune.study import DriftSpec, FinalSpec, StudySpec
 
-PACKAGES = ("autotune-kernels", "numpy", "optuna")
 ARMS = ("all", "early stop", "adaptive", "both")
 Times = Mapping[Problem, Mapping[Config, float]]
 
@@ -69,27 +64,13 @@ def main() -> None:
         rows += [*some, together(some)]
         show(some, rows[-1])
     if arguments.json is not None:
-        about = {
-            "recorded_on": device.name,
-            "driver": device.driver,
-            **{name: getattr(arguments, name) for name in ("runs", "trials", "drift")},
-            "search_seed": 0,
-            "noise_seeds": f"0 to {arguments.runs - 1}",
-            "drift_forgets_after": FORGETS,
-        }
-        write_json(arguments.json, rows, packages=PACKAGES, about=about)
+        write_json(arguments.json, rows, packages=PACKAGES, about=provenance(arguments, device))
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recording", default="h200")
-    parser.add_argument("--kernel", default="gemm")
-    parser.add_argument("--runs", type=int, default=1)
+    parser = make_parser(__doc__, runs=1)
     parser.add_argument("--samplers", nargs="+", choices=SAMPLERS, default=["tpe", "random"])
-    parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--policies", nargs="+", choices=PRESETS, default=["standard", "quick"])
-    parser.add_argument("--drift", type=float, default=DRIFT, help="standard deviation, relative")
-    parser.add_argument("--json", type=Path)
     return parser.parse_args()
 
 
@@ -97,31 +78,17 @@ def compared(
     preset: str, sampler: str, times: Times, arguments: argparse.Namespace
 ) -> list[dict[str, Any]]:
     """Return a row for each problem: what each way of sampling costs, and what it finds."""
-    ran = {}
+    costs = {}
     for arm in ARMS:
-        spec = study(sampled(PRESETS[preset], arm), sampler, tuple(times), arguments)
+        policy = sampled(PRESETS[preset], arm)
+        spec = study(arguments, tuple(times), sampler=sampler, policy=policy)
         spec = spec if arm == "both" else alone(spec)
-        ran[arm] = [run(spec, arguments, seed) for seed in range(arguments.runs)]
+        costs[arm] = [run(spec, arguments, seed) for seed in range(arguments.runs)]
     name = {"policy": preset, "sampler": sampler}
     return [
-        name | _row(problem, some, {arm: [each[problem] for each in ran[arm]] for arm in ARMS})
+        name | _row(problem, some, {arm: [each[problem] for each in costs[arm]] for arm in ARMS})
         for problem, some in times.items()
     ]
-
-
-def study(
-    policy: Policy, sampler: str, problems: tuple[Problem, ...], arguments: argparse.Namespace
-) -> StudySpec:
-    """Return the study that searches and samples like this."""
-    return StudySpec(
-        name="savings",
-        kernel_ref=arguments.kernel,
-        kernel=load_kernel(arguments.kernel),
-        problems=problems,
-        sampler=sampler,
-        trials=arguments.trials,
-        policy=policy,
-    )
 
 
 def alone(spec: StudySpec) -> StudySpec:
@@ -137,15 +104,9 @@ def sampled(policy: Policy, arm: str) -> Policy:
 
 def run(spec: StudySpec, arguments: argparse.Namespace, seed: int) -> dict[Problem, Cost]:
     """Run the study once with the noise of ``seed``."""
-    device = ResampledDevice(arguments.recording, seed=seed, drift=arguments.drift)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        closing(device),
-        closing(Store.open(f"{folder}/results.db")) as store,
-    ):
-        run_study(spec, device=device, store=store)
-        exported = exports(store, spec)
-    return {each: Cost(spent=device.spent[each], exported=exported[each]) for each in spec.problems}
+    with ran(spec, arguments, seed) as found:
+        spent, exported = found.device.spent, found.exported
+        return {each: Cost(spent=spent[each], exported=exported[each]) for each in spec.problems}
 
 
 def _row(

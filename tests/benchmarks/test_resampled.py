@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import random
 from contextlib import closing
 from itertools import pairwise
@@ -11,6 +12,7 @@ import flips
 import pytest
 import savings
 from resampled import (
+    DRIFT,
     FORGETS,
     Drift,
     ResampledDevice,
@@ -18,10 +20,10 @@ from resampled import (
     recorded_times,
     verifying_ns,
 )
+from resampled_study import ran
 
 from autotune.records import QUICK, STANDARD, Candidate, Config, Problem, Status, load_kernel
-from autotune.store import Store
-from autotune.study import DriftSpec, FinalSpec, StudySpec, run_study
+from autotune.study import DriftSpec, FinalSpec, StudySpec
 from autotune.timing import Plan
 from autotune.verify import Exam
 
@@ -107,7 +109,7 @@ def test_verification_is_counted_as_the_policy_asks_for_it():
     assert verifying_ns(exam, 1e9) == 1e9 * once + 1e6 * exam.patience_ms
 
 
-def test_a_study_of_drawn_noise_holds_its_final_and_exports_its_winner(tmp_path, recorded):
+def test_a_study_of_drawn_noise_holds_its_final_and_exports_its_winner(recorded):
     problem, times = next(iter(recorded.items()))
     near = sorted(times, key=times.get)[:3]
     fixed = {name: sorted({each[name] for each in near}) for name in near[0]}
@@ -122,16 +124,12 @@ def test_a_study_of_drawn_noise_holds_its_final_and_exports_its_winner(tmp_path,
         final=FinalSpec(candidates=3, rounds=3),
         drift=DriftSpec(every=4),
     )
-    with (
-        closing(ResampledDevice("h200", seed=1)) as device,
-        Store.open(f"sqlite:///{tmp_path}/results.db") as store,
-    ):
-        report = run_study(spec, device=device, store=store)
-        assert not report.replays
-        assert store.finals()
-        exported = flips.exports(store, spec)
-        told = flips.told(store, device, problem, exported[problem])
-    assert exported[problem] in told.tied
+    arguments = argparse.Namespace(recording="h200", drift=DRIFT)
+    with ran(spec, arguments, 1) as found:
+        assert not any(row.context.replayed_from for row in found.store.rows())
+        assert found.store.finals()
+        told = flips.told(found, problem)
+    assert told.exported in told.tied
     assert told.by_mean in times
 
 
