@@ -27,6 +27,7 @@ from autotune.cli.options import verbosity
 from autotune.cli.query import query
 from autotune.cli.score import score
 from autotune.cli.studies import studies
+from autotune.cli.table import table
 from autotune.cli.tune import tune
 from autotune.errors import AutotuneError
 
@@ -71,6 +72,7 @@ for _command in (
     import_,
     certify,
     lookup,
+    table,
     bundle,
     header,
     score,
