@@ -20,9 +20,12 @@ FAR_OCTAVES = 2.0  # a time from this far away says little of the problem that w
 @click.argument("table", type=click.Path(path_type=Path))
 @click.argument("problem", nargs=-1, required=True, type=ProblemFields(), metavar="FIELD=VALUE…")
 @click.option("--kernel", metavar="NAME", help="Needed if the table has several kernels.")
+@click.option("--explain", is_flag=True, help="Show every candidate, and why it was taken or not.")
 @format_option
 @verbosity
-def lookup(table: Path, problem: tuple[Fields, ...], kernel: str | None, layout: str) -> None:
+def lookup(
+    table: Path, problem: tuple[Fields, ...], *, kernel: str | None, explain: bool, layout: str
+) -> None:
     """Look a problem up in TABLE, as ``autotune.dispatch`` does in a program.
 
     A field that has one value in the whole table, such as dtype, may be left out here.
@@ -30,14 +33,19 @@ def lookup(table: Path, problem: tuple[Fields, ...], kernel: str | None, layout:
     Example: autotune lookup table.json m=4096 n=4096 k=4096 dtype=bf16 layout=nt
     """
     from autotune.dispatch import Table
+    from autotune.report.explained import explained_sheet
     from autotune.report.records import choice_record, octaves_off
-    from autotune.report.sheet import show_record
+    from autotune.report.sheet import show, show_record
 
     loaded = Table.load(table)
     fields = _completed(loaded, kernel, merged(problem))
+    if explain:
+        considered = list(loaded.considered(kernel, **fields))
+        show(explained_sheet(loaded.finder(kernel).table, fields, considered), layout)
     choice = loaded.lookup(kernel, **fields)
     answered = loaded.kernels[choice.kernel]
-    show_record(choice_record(answered, fields, choice), layout)
+    if not explain:
+        show_record(choice_record(answered, fields, choice), layout)
     far = octaves_off(answered, fields, choice)
     if choice.source == "nearest" and far > FAR_OCTAVES:
         click.echo(f"warning: {far:.1f} octaves are far; tune this problem to be sure", err=True)

@@ -12,7 +12,7 @@ from autotune.errors import AutotuneError
 from autotune.records import headline
 from autotune.report.fields import config_text, installed_kernel, problem_text
 from autotune.report.sheet import Column, Record, Row, Sheet
-from autotune.report.units import rate_text, spread_text, time_text
+from autotune.report.units import counted, rate_text, spread_text, time_text
 from autotune.store import Context, StudySummary, TrialRow
 
 
@@ -123,6 +123,11 @@ def _how_far(kernel: KernelTable, problem: Mapping[str, Any], choice: Choice) ->
     return f", {far:.2f} octaves off" if choice.source == "nearest" else ""
 
 
+def _certificate(choice: Choice) -> dict[str, Any] | None:
+    certificate = choice.entry.certificate if choice.entry else None
+    return certificate._asdict() if certificate else None
+
+
 def choice_record(kernel: KernelTable, problem: Mapping[str, Any], choice: Choice) -> Record:
     """Return what a lookup answered; a time that is another problem's says so."""
     evidence = choice.entry.evidence if choice.entry else None
@@ -134,6 +139,7 @@ def choice_record(kernel: KernelTable, problem: Mapping[str, Any], choice: Choic
         "reason": choice.reason,
         "entry_problem": dict(choice.entry.problem) if choice.entry else None,
         "evidence": evidence._asdict() if evidence else None,
+        "certificate": _certificate(choice),
     }
     lines = {
         "kernel": choice.kernel,
@@ -147,6 +153,9 @@ def choice_record(kernel: KernelTable, problem: Mapping[str, Any], choice: Choic
         other = "" if choice.source == "exact" else f", that of {problem_text(theirs)}"
         lines["time"] = time + other
         lines["row"] = f"{evidence.row_id} of study {evidence.study}"
+    if choice.entry and choice.entry.certificate:
+        certificate = choice.entry.certificate
+        lines["certified"] = f"{certificate.certified_at} on {counted(len(certificate.problems), 'problem')}"
     return Record(members=members, lines=lines)
 
 
