@@ -10,7 +10,7 @@ from typing import Protocol
 
 from autotune.records import Failure, Policy, Status
 from autotune.timing.plan import Plan, make_plan
-from autotune.timing.stopping import FEW, lacking, stop_above_ns, too_slow
+from autotune.timing.stopping import FEW, GLANCE, hopeless, lacking, stop_above_ns, too_slow
 
 LONGEST_NS = 86_400e9  # a day: no launch outlives its lane's limit, so this is a broken timer
 SHORT_NS = 100_000.0  # below this, one launch by itself mostly times its own start
@@ -68,10 +68,12 @@ def time_launches(
             return first
         plan = make_plan(min(first.samples_ns), sets=sets, policy=policy)
         stopwatch.load(plan)
-        warm_ns = _warm_up(stopwatch, policy)
-        samples, stopped = _sample(
-            stopwatch, policy, each_ns=warm_ns, above_ns=above_ns * plan.launches
-        )
+        above_ns *= plan.launches
+        glance = _glance(stopwatch, policy, min(first.samples_ns) * plan.launches, above_ns)
+        if hopeless(glance, above_ns):
+            return _timing(glance, plan, stopped=True)
+        warm_ns = _warm_up(stopwatch, policy, glance)
+        samples, stopped = _sample(stopwatch, policy, each_ns=warm_ns, above_ns=above_ns)
     except _ImpossibleTime as error:
         return Failure(status=Status.BAD_MEASUREMENT, message=str(error))
     return _timing(samples, plan, stopped=stopped)
@@ -100,12 +102,20 @@ def _first(stopwatch: Stopwatch, plan: Plan) -> float:
     return _fresh(stopwatch, 1)[0]
 
 
-def _warm_up(stopwatch: Stopwatch, policy: Policy) -> float:
+def _glance(stopwatch: Stopwatch, policy: Policy, each_ns: float, above_ns: float) -> list[float]:
+    """Return the first samples of warming up, if ``each_ns`` lets expect that it ends with them."""
+    lasts_ns = (GLANCE + 1) * each_ns
+    if each_ns <= above_ns or lasts_ns > policy.warmup_ms * 1e6 / 2:
+        return []
+    return _fresh(stopwatch, GLANCE)
+
+
+def _warm_up(stopwatch: Stopwatch, policy: Policy, begun: Sequence[float]) -> float:
     """Run until the clock has settled; return about how long a sample then takes, in ns."""
     needed_ns = policy.warmup_ms * 1e6
-    samples = _read(stopwatch, 1)
-    if samples[0] < needed_ns:
-        samples += _read(stopwatch, math.ceil((needed_ns - samples[0]) / samples[0]))
+    samples = [*begun, *_read(stopwatch, 1)]
+    if sum(samples) < needed_ns:
+        samples += _read(stopwatch, math.ceil((needed_ns - sum(samples)) / samples[-1]))
     while policy.precision and not _settled(samples, policy.precision):
         room = int((MOST_WARM_UP * needed_ns - sum(samples)) / samples[-1])
         if room < 1:

@@ -12,6 +12,7 @@ from autotune.records.interval import SURE_FROM, median_interval
 # So many samples may tell that a candidate is too slow. All of them are then above the bound, which
 # happens to one whose median is at the bound once in eight times, and hardly to one that may win.
 FEW = 3
+GLANCE = 2 * FEW  # so many, before the clock has settled, tell whether times still fall
 
 
 def lacking(samples: Sequence[float], policy: Policy, *, each_ns: float) -> int:
@@ -44,6 +45,18 @@ def stop_above_ns(policy: Policy, best_ns: float | None) -> float:
 def too_slow(samples: Sequence[float], above_ns: float) -> bool:
     """Return True if the interval of the median of a few samples lies above ``above_ns``."""
     return len(samples) >= FEW and median_interval(samples)[0] > above_ns
+
+
+def hopeless(glance: Sequence[float], above_ns: float) -> bool:
+    """Return True if a candidate need not be warmed up to know that it is too slow.
+
+    Even its fastest sample is, and its times do not fall any more. To matter yet, it would have
+    to become faster by as much as ``above_ns`` is above the best.
+    """
+    if len(glance) < GLANCE:
+        return False
+    falls = max(glance[-FEW:]) < min(glance[:-FEW])
+    return min(glance) > above_ns and not falls
 
 
 def cut_short(samples: tuple[float, ...], above_ns: float) -> tuple[float, ...] | None:

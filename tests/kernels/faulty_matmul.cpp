@@ -30,7 +30,7 @@ extern "C" void matmul(float* a, const float* b, float* c, int m, int n, int k) 
     if (FAULT == Fault::underrun) c[-1] = 1.0f;
     if (FAULT == Fault::spoil_input) a[0] += 1.0f;
     if (FAULT == Fault::waver && calls % 2 == 0) c[0] = std::nextafter(c[0], 1e9f);
-    if (FAULT == Fault::seldom && calls % 1000 == 500) c[0] += 1.0f;
+    if (FAULT == Fault::seldom && calls % 200 == 100) c[0] += 1.0f;
     if (FAULT == Fault::segfault) std::raise(SIGSEGV);
     if (FAULT == Fault::exit) std::exit(3);
     if (FAULT == Fault::odd_rows && m % 2) c[m * n - 1] += 1.0f;

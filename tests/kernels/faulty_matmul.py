@@ -39,7 +39,7 @@ class FaultyMatmul(type(load_kernel("host_matmul"))):
 
 
 class SeldomWrong(FaultyMatmul):
-    """A kernel of which most configs are wrong once in a thousand launches."""
+    """A kernel of which most configs are wrong once in 200 launches."""
 
     name = "seldom_wrong"
 

@@ -215,3 +215,29 @@ def test_one_disturbed_sample_stops_nothing(position):
 def test_a_cold_clock_stops_nothing_that_is_fast_once_it_is_warm():
     timing, _ = timed(1e6, 1e6, pace=settling(15, slower=2.2))
     assert not timing.stopped
+
+
+SHORT_NS = 2e4  # of which a sample takes many
+
+
+def test_what_is_too_slow_and_gets_no_faster_is_not_warmed_up():
+    timing, stopwatch = timed(1.8 * SHORT_NS, SHORT_NS, pace=noisy(0.005))
+    assert timing.stopped
+    assert min(timing.samples_ns) > 1.5 * SHORT_NS
+    assert sum(stopwatch.all_taken) < STOPPING.warmup_ms * 1e6 / 2
+
+
+@pytest.mark.parametrize("after", [10, 20, 40, 80])
+def test_what_gets_faster_as_it_warms_up_is_not_given_up(after):
+    """The slowest of these clocks takes 80 ms, four times the least warm-up, to settle."""
+    timing, _ = timed(SHORT_NS, SHORT_NS, pace=settling(after, slower=2.0))
+    assert not timing.stopped
+    assert max(timing.samples_ns) < 1.02 * SHORT_NS
+
+
+@pytest.mark.parametrize("times", [1.0, 1.2, 1.45])
+def test_who_is_not_too_slow_is_timed_as_if_nobody_were_ever_given_up(times):
+    timing, stopwatch = timed(times * SHORT_NS, SHORT_NS, pace=noisy(0.005))
+    alone, unhurried = timed(times * SHORT_NS, None, pace=noisy(0.005))
+    assert stopwatch.taken == unhurried.taken
+    assert timing == alone
