@@ -155,7 +155,8 @@ def choice_record(kernel: KernelTable, problem: Mapping[str, Any], choice: Choic
         lines["row"] = f"{evidence.row_id} of study {evidence.study}"
     if choice.entry and choice.entry.certificate:
         certificate = choice.entry.certificate
-        lines["certified"] = f"{certificate.certified_at} on {counted(len(certificate.problems), 'problem')}"
+        on = counted(len(certificate.problems), "problem")
+        lines["certified"] = f"{certificate.certified_at} on {on}"
     return Record(members=members, lines=lines)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from autotune.dispatch import Table
 from autotune.records import STANDARD, Config, Measurement, Status, Trial, load_kernel
+from autotune.store import Store
 from autotune.table import build_table
 from autotune.toolchain import source_digest
 
@@ -140,3 +141,26 @@ def test_a_gain_for_one_problem_alone_moves_no_weight(book):
     products.add(256, 64, best=0)
     table = Table.parse(json.dumps(build_table(book.store).document)).kernels["host_matmul"]
     assert set(table.weights) == {1}
+
+
+def test_what_is_judged_is_what_a_program_would_be_answered(book, tmp_path):
+    """The regret is that of tables without each problem in turn: one rule, not two."""
+    times = {8: (100.0, 140.0), 16: (300.0, 210.0), 24: (300.0, 310.0), 96: (900.0, 700.0)}
+
+    def record(into, counts):
+        for count in counts:
+            for threads, ns in zip((64, 256), times[count], strict=True):
+                into.add(count, width=8, threads=threads, ns=ns)
+
+    record(book, times)
+    losses = []
+    for left_out, taken in times.items():
+        with Store.open(f"sqlite:///{tmp_path}/{left_out}.db") as store:
+            other = type(book)(store)
+            record(other, [count for count in times if count != left_out])
+            table = Table.parse(json.dumps(build_table(store).document))
+        config = table.lookup(count=left_out, dtype="fp32").config
+        losses.append(taken[(64, 256).index(config["threads"])] / min(taken) - 1)
+    regret = scale_of(build_table(book.store)).regret
+    assert (regret.judged, regret.worst) == (4, pytest.approx(max(losses), abs=1e-4))
+    assert regret.mean == pytest.approx(sum(losses) / 4, abs=1e-4)
