@@ -107,7 +107,7 @@ class Site:
         right = self.right()
         return Seen(
             status=(status or (str(row.status) if row else "no row")) + ended,
-            rows_lost=sum(trial != kept.get(trial.config) for trial in reported),
+            rows_lost=sum(_lost(trial, kept.get(trial.config)) for trial in reported),
             disturbed=sum(not _ok(kept.get(config)) for config in right),
             winners_wrong=int(self._winner() != min(right, key=lambda config: config["work"])),
             over_s=self._over_s(runs, row),
@@ -180,6 +180,13 @@ class _Watch(Silent):
             self._after(len(self.rows))
         if len(self.rows) == self._stop_after:
             raise _Stopped
+
+
+def _lost(reported: Trial, kept: Trial | None) -> bool:
+    """Return False for a row as it was reported, or for a later one that says that it is wrong."""
+    if kept is None or kept == reported:
+        return kept is None
+    return kept.number < reported.number or kept.status is not Status.NONDETERMINISTIC
 
 
 def _ok(trial: Trial | None) -> bool:

@@ -12,6 +12,7 @@ SOME = (
     "lowers limits",
     "leaves crashing",
     "stale",
+    "rarely wrong",
     "clock nan",
     "compiler's disk full",
     "database replaced",

@@ -25,6 +25,20 @@ def test_a_trial_is_returned_as_it_was_given_with_its_row(store, study):
     assert store.record(study, samples.context(), trial) == dataclasses.replace(trial, row_id=1)
 
 
+def test_a_trial_takes_the_place_of_an_earlier_one_of_its_config_or_leaves_it_alone(store, study):
+    kept = store.record(study, samples.context(), samples.ok(0))
+    old = store.record(study, samples.context(), samples.failed(1, Status.TIMEOUT))
+    again = dataclasses.replace(samples.failed(2, Status.CRASHED), config=old.config)
+
+    taken = dataclasses.replace(again, number=kept.number)
+    with pytest.raises(StoreError, match="already has trial 0"):
+        store.record(study, samples.context(), taken, replaces=old)
+    assert store.trials(study, samples.context()) == [kept, old]
+
+    new = store.record(study, samples.context(), again, replaces=old)
+    assert store.trials(study, samples.context()) == [kept, new]
+
+
 @pytest.mark.parametrize("status", [s for s in Status if s is not Status.OK])
 def test_every_failure_is_a_row(store, study, status):
     written = store.record(study, samples.context(), samples.failed(0, status, "because"))
