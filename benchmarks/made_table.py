@@ -47,6 +47,7 @@ def table_text(
         "contexts": {"made": context},
         "entries": [_answer(kernel, target, *each) for each in answers],
         "defaults": [_answer(kernel, target, *each) for each in defaults],
+        "weights": dict.fromkeys(kernel.scaled_fields, 1),
     }
     return json.dumps(_document(target, {kernel.name: made}), indent=2, sort_keys=True) + "\n"
 
@@ -54,7 +55,7 @@ def table_text(
 def _document(target: Target, kernels: Json) -> Json:
     return {
         "schema": "autotune.table",
-        "schema_version": 2,
+        "schema_version": 3,
         "generator": "made by hand",
         "created": "2026-01-02T03:04:05Z",
         "database_revision": "0003",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 
-from autotune.cpp.layout import Group, Layout, Value, shift
+from autotune.cpp.layout import Group, Layout, Value, factors, shift
 from autotune.cpp.names import comment, identifier, identifiers, literal
 from autotune.cpp.packed import binaries_text, described_text, launches_text
 from autotune.cpp.text import array, braced, nested
@@ -136,6 +137,7 @@ def _data(layout: Layout) -> str:
     ]
     places = [nested(f"{at}LL" for at in layout.place(some)) for some in layout.sizes]
     arrays: Mapping[str, tuple[str, Sequence[str]]] = {
+        "factors": ("std::uint64_t", [f"{each}u" for each in factors(len(table.weights))]),
         "weights": ("std::int64_t", [*map(str, table.weights)]),
         "group_at": ("std::int32_t", [*map(str, layout.group_at)]),
         "groups": ("autotune::Group<fields>", [_group(each) for each in layout.groups]),
@@ -174,9 +176,13 @@ def _smallest(count: int) -> str:
 
 def _group(group: Group) -> str:
     ranges = f"{braced(map(str, group.conditions))}, {braced(map(str, group.defaults))}"
-    axes = nested(f"{{{axis.lowest}, {axis.shift}, {axis.cells}}}" for axis in group.axes)
+    axes = [
+        f"{{{axis.lowest}, {axis.cells - 1}, {prod(x.cells for x in group.axes[at + 1 :])}}}"
+        for at, axis in enumerate(group.axes)
+    ]
+    shift_of = group.axes[0].shift if group.axes else 0
     strictest = nested(_condition(at, each) for at, each in enumerate(group.strictest))
-    return f"{{{ranges}, {strictest}, {axes}, {group.whole}, {group.part}}}"
+    return f"{{{ranges}, {strictest}, {nested(axes)}, {shift_of}, {group.whole}, {group.part}}}"
 
 
 def _functions(layout: Layout) -> str:

@@ -13,7 +13,7 @@ from autotune.errors import InvalidInput
 
 NO_POINT = 0xFFFFFFFF
 SPREAD = 0x9E3779B97F4A7C15
-MOST_ERROR = 1 << 17  # steps that the C++ lookup's own log2 is off at most, twice and more
+MOST_ERROR = 1 << 20  # steps that the C++ lookup's own log2 is off at most, twice and more
 MOST_CONDITIONS = 64  # bits of a word
 _WORD = (1 << 64) - 1
 
@@ -157,8 +157,8 @@ class Layout:
         return sum(1 << bit for bit, (_, each) in enumerate(conditions) if each in own)
 
     def _slots(self) -> list[int]:
-        """Return a hash table with linear probing that is at most half full."""
-        count = max(4, 1 << (2 * len(self.sizes)).bit_length())
+        """Return a hash table with linear probing, nearly empty: most misses end at once."""
+        count = max(4, 1 << (8 * len(self.sizes)).bit_length())
         slots = [NO_POINT] * count
         for at, (group, sizes) in enumerate(zip(self.group_of, self.sizes, strict=True)):
             slot = hashed(group, sizes) >> shift(count)
@@ -178,12 +178,16 @@ def _strictest(field: str, conditions: Iterable[tuple[int, Condition]]) -> Condi
     )
 
 
-def hashed(group: int, sizes: Iterable[int]) -> int:
+def factors(fields: int) -> list[int]:
+    """Return what each size counts in a hash: powers of one large odd number."""
+    return [pow(SPREAD, field + 1, 1 << 64) for field in range(fields)]
+
+
+def hashed(group: int, sizes: Sequence[int]) -> int:
     """Return 64 bits of which the upper ones tell problems apart, as the C++ lookup does."""
-    value = (group + 1) * SPREAD & _WORD
-    for size in sizes:
-        value = (value ^ (value >> 32) ^ size) * SPREAD & _WORD
-    return value
+    terms = (f * size for f, size in zip(factors(len(sizes)), sizes, strict=True))
+    value = (group + sum(terms)) & _WORD
+    return (value ^ (value >> 32)) * SPREAD & _WORD
 
 
 def shift(slots: int) -> int:

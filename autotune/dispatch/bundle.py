@@ -30,7 +30,6 @@ MAX_FILE_BYTES = 1 << 30
 MAX_EXTENT = (1 << 31) - 1
 _NAME = re.compile(r"[a-z0-9_][a-z0-9._-]{0,127}", re.ASCII)
 _HEX = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_CHUNK_BYTES = 1 << 20
 _SCALARS = ("int32", "int64", "fp32")
 
 Made = TypeVar("Made")
@@ -205,15 +204,18 @@ def _content(folder: int, name: str, file: str, most_bytes: int) -> bytes:
         descriptor = os.open(file, flags, dir_fd=folder)
     except OSError as error:
         raise InvalidTable(f"{name}/{file}: cannot be read: {error.strerror}") from None
-    with os.fdopen(descriptor, "rb") as opened:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise InvalidTable(f"{name}/{file}: is not a regular file")
-        if os.fstat(descriptor).st_size > most_bytes:
+        if status.st_size > most_bytes:
             raise InvalidTable(f"{name}/{file}: is larger than {most_bytes} bytes")
-        try:
+        with os.fdopen(descriptor, "rb", closefd=False) as opened:
             return opened.read(most_bytes + 1)
-        except OSError as error:
-            raise InvalidTable(f"{name}/{file}: cannot be read: {error.strerror}") from None
+    except OSError as error:
+        raise InvalidTable(f"{name}/{file}: cannot be read: {error.strerror}") from None
+    finally:
+        os.close(descriptor)
 
 
 def _read(text: bytes, name: str) -> _Contents:

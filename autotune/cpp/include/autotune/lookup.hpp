@@ -43,10 +43,10 @@ struct Range {
     std::uint32_t first, last;
 };
 
-// Cells along one scaled field: of 2^shift quarters of an octave each, from the lowest quarter on.
-// Quarters are equal in size, not on the scale: 4 to 5, 5 to 6, 6 to 7, 7 to 8.
+// Cells along one scaled field, from the lowest quarter of an octave on; the next cell of this field
+// is `stride` cells further. Quarters are equal in size, not on the scale: 4 to 5, 5 to 6, 6 to 7, 7 to 8.
 struct Axis {
-    std::int32_t lowest, shift, cells;
+    std::int32_t lowest, last, stride;
 };
 
 // What a table has for one choice of the exact fields: conditions, of which each answer needs some,
@@ -58,6 +58,7 @@ struct Group {
     Range conditions, defaults;
     std::array<Condition, Fields> strictest;
     std::array<Axis, Fields> axes;
+    std::int32_t shift;  // a cell spans 2^shift quarters
     std::uint32_t whole, part;
 };
 
@@ -107,29 +108,30 @@ inline std::uint64_t bits_of(std::int64_t size) {
 
 inline std::int32_t quarters(std::uint64_t bits) { return static_cast<std::int32_t>(bits >> 50); }
 
-// log2(1 + i / 256) in steps, by squaring: exact but for some units.
-constexpr std::array<std::int64_t, 257> logarithms() {
-    std::array<std::int64_t, 257> found{};
+// log2(1 + t) - t in steps, in the middle of each of 2048 intervals of t; found by squaring.
+constexpr std::array<std::int32_t, 2048> bulges() {
+    std::array<std::int32_t, 2048> found{};
     for (std::size_t i = 0; i < found.size(); ++i) {
-        double value = 1.0 + static_cast<double>(i) / 256.0;
-        found[i] = value < 2.0 ? 0 : 1;
-        for (int bit = 0; bit < 32; ++bit) {
-            value = value * value / (value < 2.0 ? 1.0 : 4.0);
-            found[i] = found[i] * 2 + (value < 2.0 ? 0 : 1);
-            value = value < 2.0 ? value : value / 2.0;
+        const double t = (static_cast<double>(i) + 0.5) / 2048.0;
+        double power = 1.0 + t, octaves = 0.0, bit = 1.0;
+        for (int n = 0; n < 32; ++n) {
+            power *= power;
+            bit /= 2.0;
+            if (power < 2.0) continue;
+            power /= 2.0;
+            octaves += bit;
         }
+        found[i] = static_cast<std::int32_t>((octaves - t) * 4294967296.0);
     }
     return found;
 }
 
-inline constexpr std::array<std::int64_t, 257> fractions = logarithms();
+inline constexpr std::array<std::int32_t, 2048> bulge = bulges();
 
-// steps(size), but for an error of less than Data::slack / 2 in a distance.
+// steps(size), but for an error of less than Data::slack / 2 in a distance. The bits of a double are
+// whole octaves, then t.
 inline std::int64_t about(std::uint64_t bits) {
-    const auto whole = static_cast<std::int64_t>(bits >> 52);
-    const std::size_t i = (bits >> 44) & 255;
-    const auto rest = static_cast<std::int64_t>((bits >> 24) & 0xfffff);
-    return (whole << 32) + fractions[i] + ((fractions[i + 1] - fractions[i]) * rest >> 20);
+    return static_cast<std::int64_t>(bits >> 20) + bulge[(bits >> 41) & 2047];
 }
 
 // It does not branch on the size: what breaks cannot be predicted.
@@ -156,10 +158,10 @@ std::uint64_t broken(const Group<Data::fields>& group,
 template <class Data>
 std::uint32_t exact(std::uint32_t group, const std::array<std::int64_t, Data::fields>& sizes) {
     constexpr std::uint64_t spread = 0x9e3779b97f4a7c15u;
-    std::uint64_t hash = (group + 1) * spread;
-    each_field<Data::fields>([&](auto f) {
-        hash = (hash ^ (hash >> 32) ^ static_cast<std::uint64_t>(sizes[f])) * spread;
-    });
+    std::uint64_t hash = group;  // digits of a number whose base is as good as random
+    each_field<Data::fields>(
+        [&](auto f) { hash += Data::factors[f] * static_cast<std::uint64_t>(sizes[f]); });
+    hash = (hash ^ (hash >> 32)) * spread;
     for (std::size_t slot = hash >> Data::slot_shift;; slot = (slot + 1) % Data::slots.size()) {
         const std::uint32_t point = Data::slots[slot];
         if (point == no_point) return no_point;
@@ -177,8 +179,8 @@ public:
         std::int32_t cell = 0;
         each_field<Data::fields>([&](auto f) {
             const Axis& axis = group.axes[f];
-            const std::int32_t at = (quarters(bits_of(sizes[f])) - axis.lowest) >> axis.shift;
-            cell = cell * axis.cells + (at < 0 ? 0 : at < axis.cells ? at : axis.cells - 1);
+            const std::int32_t at = (quarters(bits_of(sizes[f])) - axis.lowest) >> group.shift;
+            cell += (at < 0 ? 0 : at < axis.last ? at : axis.last) * axis.stride;
         });
         const std::uint32_t* cells = &Data::cells[broken == 0 ? group.whole : group.part] + cell;
         first_ = cells[0];
