@@ -33,7 +33,12 @@ def explained_sheet(
             Column("certified", _certified),
             Column("configuration", lambda row: _config(kernel, row), moves=True),
         ),
-        extra={"kernel": kernel.name, "problem": dict(problem), "weights": _weights(kernel)},
+        extra={
+            "kernel": kernel.name,
+            "problem": dict(problem),
+            "weights": dict(zip(kernel.scaled_fields, kernel.weights, strict=True)),
+            "regret": kernel.regret._asdict() if kernel.regret else None,
+        },
     )
 
 
@@ -52,10 +57,6 @@ def _row(each: Considered, *, taken: bool, at: int) -> Row:
         "evidence": entry.evidence._asdict() if entry.evidence else None,
         "certificate": entry.certificate._asdict() if entry.certificate else None,
     }
-
-
-def _weights(kernel: KernelTable) -> dict[str, int]:
-    return dict(zip(kernel.scaled_fields, kernel.weights, strict=True))
 
 
 def _time(row: Row) -> str:

@@ -10,7 +10,8 @@ import pytest
 from autotune.dispatch import Table
 from autotune.records import STANDARD, Config, Measurement, Status, Trial, load_kernel
 from autotune.store import Store
-from autotune.table import build_table
+from autotune.table import Place, build_table
+from autotune.table.certified import ROLES, certified
 from autotune.toolchain import source_digest
 
 
@@ -164,3 +165,19 @@ def test_what_is_judged_is_what_a_program_would_be_answered(book, tmp_path):
     regret = scale_of(build_table(book.store)).regret
     assert (regret.judged, regret.worst) == (4, pytest.approx(max(losses), abs=1e-4))
     assert regret.mean == pytest.approx(sum(losses) / 4, abs=1e-4)
+
+
+def test_a_regret_does_not_outlive_the_entries_that_it_spoke_of(book):
+    for count in (1024, 2048):
+        book.add(count, width=8, ns=100.0)
+    document = build_table(book.store).document
+    places = [
+        Place("wide_scale", role, at)
+        for role in ROLES
+        for at in range(len(document["kernels"]["wide_scale"][role]))
+    ]
+    whole = certified(document, dict.fromkeys(places, {}), {})
+    assert whole["kernels"]["wide_scale"]["regret"]["problems"] == 2
+    less = certified(document, dict.fromkeys(places[1:], {}), {})
+    assert "regret" not in less["kernels"]["wide_scale"]
+    assert "regret" in document["kernels"]["wide_scale"]
