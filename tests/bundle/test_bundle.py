@@ -14,8 +14,8 @@ from autotune.bundle import Packed, write_bundle
 from autotune.device.host import HostBackend
 from autotune.dispatch import Table
 from autotune.dispatch.bundle import Bundle
-from autotune.errors import InvalidInput, NoValidConfig
-from autotune.launcher import gpu
+from autotune.errors import InvalidInput, InvalidTable, NoValidConfig
+from autotune.launcher import Launcher, gpu
 from autotune.launcher.plan import Planner
 from autotune.records import Config, Failure, load_kernel
 from autotune.records.targets import TARGETS
@@ -60,10 +60,17 @@ def test_the_launcher_plans_from_a_bundle_alone(hopper_bundle, monkeypatch, n):
     monkeypatch.setattr(gpu, "target", lambda device: TARGETS["sm_90a"])
     monkeypatch.setattr(gpu, "Program", lambda binary, launch: (binary, launch))
     bundle = Bundle.open(hopper_bundle)
+    monkeypatch.setattr(gpu, "running", lambda device: bundle.table.device)
     planner = Planner(bundle.table, "gemm", Packed(bundle))
     plan = planner.plan(planner.problem(SQUARE | {"n": n}), 0)
     assert plan.choice.source == ("exact" if n == 4096 else "nearest")
     assert plan.program[0].path.startswith(str(hopper_bundle))
+
+
+def test_the_launcher_opens_a_folder_as_a_bundle(hopper_bundle):
+    assert set(Launcher(hopper_bundle).table.kernels) == {"gemm"}
+    with pytest.raises(InvalidTable, match=r"manifest\.json: cannot be read"):
+        Launcher(hopper_bundle.parent)
 
 
 def test_a_config_without_a_binary_is_passed_over(hopper_bundle):
