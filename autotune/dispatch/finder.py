@@ -71,10 +71,7 @@ class Finder(dict[_Problem, Choice]):
         self._scaled = len(table.scaled_fields)
         self._checks = (*(_size for _ in table.scaled_fields), *_exact_checks(table))
         self._exact = {self._key(entry): entry for entry in table.entries}
-        self._near = {
-            id(entry): self._choice(entry, "nearest", f"nearest is {self._sizes(entry)}")
-            for entry in table.entries
-        }
+        self._near = {id(entry): self._choice(entry, "nearest") for entry in table.entries}
         members: dict[_Problem, list[Entry]] = {}
         for key, entry in self._exact.items():
             members.setdefault(key[self._scaled :], []).append(entry)
@@ -117,18 +114,13 @@ class Finder(dict[_Problem, Choice]):
         """Yield every choice for the checked values of a problem, best first."""
         why, misfit = "no entry has its exact fields", False
         for entry, source, _, obstacle in self.considered(problem):
-            if source == "default" and obstacle is None:
-                yield self._choice(entry, source, f"the kernel's default: {why}")
-            elif obstacle is None:
-                yield (
-                    self._near[id(entry)]
-                    if source == "nearest"
-                    else self._choice(entry, source, _MEASURED)
-                )
-                why = why if misfit else "no other entry"
-            elif source == "nearest" and not misfit:
+            if obstacle is None:
+                yield self._choice(entry, source, why)
+            if source == "default" or misfit:
+                continue
+            why, misfit = "no other entry", obstacle is not None
+            if misfit:
                 why = f"the nearest entry, {self._sizes(entry)}, does not fit: {obstacle}"
-                misfit = True
 
     def considered(self, problem: _Problem) -> Iterator[Considered]:
         """Yield every entry and default whose exact fields are equal, best first.
@@ -158,7 +150,7 @@ class Finder(dict[_Problem, Choice]):
             return None
         entry = self._exact.get(problem)
         if entry is not None:
-            return self._choice(entry, "exact", _MEASURED)
+            return self._choice(entry, "exact")
         group = self._groups.get(problem[self._scaled :])
         try:
             found = group.nearest(problem) if group else None
@@ -172,7 +164,14 @@ class Finder(dict[_Problem, Choice]):
             return choice
         raise self._no_answer(values)
 
-    def _choice(self, entry: Entry, source: str, reason: str) -> Choice:
+    def _choice(self, entry: Entry, source: str, why: str = "") -> Choice:
+        match source:
+            case "exact":
+                reason = "measured for exactly this problem"
+            case "nearest":
+                reason = f"nearest is {self._sizes(entry)}"
+            case _:
+                reason = f"the kernel's default: {why}"
         return Choice(self.table.name, entry.config, source, reason, entry)
 
     def _split(self, problem: _Problem) -> tuple[tuple[int, ...], _Problem]:
@@ -215,9 +214,6 @@ class Finder(dict[_Problem, Choice]):
 
     def _key(self, entry: Entry) -> _Problem:
         return tuple([entry.problem[field] for field in self.fields])
-
-
-_MEASURED = "measured for exactly this problem"
 
 
 def _exact_checks(table: KernelTable) -> Iterator[Callable[[str, Any], Value]]:
