@@ -41,8 +41,8 @@ def answered(table, problems):
 @pytest.mark.parametrize(
     ("entries", "weights", "asked"),
     [
-        (60, (1, 1, 1), 60_000),
-        (400, (3, 1, 1000), 25_000),
+        (60, (1, 1, 1), 80_000),
+        (400, (3, 1, 1000), 8_000),
         (1, (1, 2, 3), 10_000),
         (0, (1, 1, 1), 5_000),
     ],
@@ -78,6 +78,24 @@ def test_two_tables_and_two_files_go_into_one_program(compile_cpp, tmp_path):
     )
     program = compile_cpp(tmp_path / "main.cpp", str(tmp_path / "other.cpp"), include=[include])
     assert subprocess.run([program], check=False).returncode == 0
+
+
+def test_a_kernel_without_scaled_fields_has_exact_answers_only(compile_cpp, tmp_path):
+    document = json.loads(table_text(random.Random(1), entries=3))
+    kernel = document["kernels"]["gemm"]
+    kernel |= {"scaled_fields": [], "weights": {}}
+    kernel["exact_fields"] = ["m", "n", "k", "dtype", "batch"]
+    for answer in (*kernel["entries"], *kernel["defaults"]):
+        answer["conditions"] = []
+    include = header(tmp_path, json.dumps(document))
+    fields = Table.parse(json.dumps(document)).kernels["gemm"].entries[2].problem
+    words = ", ".join(f'*gemm::{name}_from("{value}")' for name, value in fields.items())
+    (tmp_path / "main.cpp").write_text(
+        '#include "tuned.hpp"\nnamespace gemm = tuned::gemm;\n'
+        f"int main() {{ return static_cast<int>(gemm::lookup({{{words}}}).answer); }}\n"
+    )
+    program = compile_cpp(tmp_path / "main.cpp", include=[include])
+    assert subprocess.run([program], check=False).returncode == 2
 
 
 def test_names_that_cpp_does_not_take_are_changed():

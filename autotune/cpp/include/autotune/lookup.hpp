@@ -89,7 +89,7 @@ namespace detail {
 
 // Calls visit for 0 to Fields - 1, without a loop.
 template <class Visit, std::size_t... F>
-void each(Visit visit, std::index_sequence<F...>) {
+void each([[maybe_unused]] Visit visit, std::index_sequence<F...>) {
     (visit(std::integral_constant<std::size_t, F>{}), ...);
 }
 
