@@ -51,7 +51,10 @@ class Pool:
     def __init__(self, space: Space, valid: Sequence[Config], *, seed: int) -> None:
         self.seed = seed
         self.axes = tuple(a for p in space.parameters if len((a := _axis(p, valid)).levels) > 1)
-        self.codes = _encoded(self.axes, valid)
+        self._code = [{level: i for i, level in enumerate(axis.levels)} for axis in self.axes]
+        self.codes = np.empty((len(self.axes), len(valid)), dtype=np.int16)
+        for axis, code, row in zip(self.axes, self._code, self.codes, strict=True):
+            row[:] = [code[config[axis.name]] for config in valid]
         self.shuffled: list[int] = np.random.default_rng(seed).permutation(len(valid)).tolist()
         self.taken_count = 0
         self._configs = tuple(valid)
@@ -67,9 +70,22 @@ class Pool:
         """Return the row of ``config``, or None if the pool lacks it."""
         return self._row.get(config)
 
+    def encode(self, config: Config) -> list[int] | None:
+        """Return the codes of a config that the pool may lack, or None if it has no such levels."""
+        each = zip(self.axes, self._code, strict=True)
+        try:
+            return [code[config[axis.name]] for axis, code in each]
+        except KeyError:
+            return None
+
     def is_free(self, row: int) -> bool:
         """Return True until ``row`` is taken."""
         return not self._handicap[row]
+
+    def are_free(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return which of ``rows`` are free."""
+        free: NDArray[np.bool_] = self._handicap[rows] == 0
+        return free
 
     def take(self, row: int) -> Config:
         """Return the config of ``row``, which is not free from now on."""
@@ -99,11 +115,3 @@ def _axis(parameter: Parameter, valid: Sequence[Config]) -> Axis:
     present = {config[parameter.name] for config in valid}
     levels = tuple(value for value in parameter.values if value in present)
     return Axis(name=parameter.name, levels=levels, ordered=parameter.ordered)
-
-
-def _encoded(axes: Sequence[Axis], valid: Sequence[Config]) -> NDArray[np.int16]:
-    codes = np.empty((len(axes), len(valid)), dtype=np.int16)
-    for axis, row in zip(axes, codes, strict=True):
-        code = {value: i for i, value in enumerate(axis.levels)}
-        row[:] = [code[config[axis.name]] for config in valid]
-    return codes

@@ -39,16 +39,17 @@ class PromisingFirst:
         self._then.learn(row, time_ns, censored=censored)
 
 
-def promising(pool: Pool, expected_ns: Iterable[float]) -> list[int]:
+def promising(pool: Pool, expected: Iterable[float], *, most: int = FIRST) -> list[int]:
     """Return the rows that are expected to be fastest, each some steps from those before it.
 
     Args:
         pool: What to choose from.
-        expected_ns: The time of each row; infinite where nothing is known.
+        expected: The time of each row, in any unit; infinite where nothing is known.
+        most: How many rows at most.
     """
-    left = np.array([*expected_ns])
+    left = np.array([*expected])
     rows: list[int] = []
-    for _ in range(min(FIRST, len(pool))):
+    for _ in range(min(most, len(pool))):
         row = int(left.argmin())
         if left[row] == math.inf:
             break

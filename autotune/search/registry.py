@@ -16,11 +16,32 @@ if TYPE_CHECKING:  # the command line names the samplers before it needs one
     from autotune.space import Space
 
 SAMPLERS: dict[str, str] = {
+    "auto": "gp, or exhaustive where the trials are enough for every valid config",
     "tpe": "Optuna's Parzen estimator over untried valid configs, with local refinement",
+    "gp": "Gaussian process over untried valid configs: the one with most to gain comes next",
     "local": "plain local search with random restarts: the yardstick for the others",
     "random": "untried valid configs in random order",
     "exhaustive": "every valid config, in the order of the space or of the estimates",
 }
+BELIEVED_FIRST = 3  # rows that are tried for a belief alone, before a model weighs it
+
+
+def chosen(name: str, *, valid: int = 0, trials: int = 0) -> str:
+    """Return the sampler that ``name`` stands for.
+
+    Args:
+        name: One of ``SAMPLERS``.
+        valid: How many configs there are to choose from.
+        trials: How many of them may be tried.
+
+    Raises:
+        InvalidInput: There is no such sampler.
+    """
+    if name not in SAMPLERS:
+        raise InvalidInput(f"no sampler named {name!r}; allowed: {', '.join(SAMPLERS)}")
+    if name != "auto":
+        return name
+    return "exhaustive" if 0 < valid <= trials else "gp"
 
 
 def make_searcher(
@@ -30,6 +51,7 @@ def make_searcher(
     valid: Sequence[Config],
     seed: int,
     estimates: Mapping[Config, float] | None = None,
+    elsewhere: Sequence[Mapping[Config, float]] = (),
 ) -> Searcher:
     """Return the sampler called ``name`` over the configs ``valid`` of ``space``.
 
@@ -40,18 +62,37 @@ def make_searcher(
         seed: Everything random follows from it.
         estimates: Times that a model predicts, in ns. All samplers but ``random`` try the
             promising first. What is measured decides, and no config is left out.
+        elsewhere: Times in ns that configs of this kernel took for other problems or on other
+            devices, infinite for failures. ``gp`` learns from them what may be fast here.
 
     Raises:
         InvalidInput: There is no such sampler.
     """
-    if name not in SAMPLERS:
-        raise InvalidInput(f"no sampler named {name!r}; allowed: {', '.join(SAMPLERS)}")
+    name = chosen(name)
     from autotune.search.pool import Pool
     from autotune.search.pooled import PooledSearcher
 
     pool = Pool(space, valid, seed=seed)
     known = estimates or {}
-    return PooledSearcher(pool, _strategy(name, pool, [known.get(c, math.inf) for c in valid]))
+    expected_ns = [known.get(config, math.inf) for config in valid]
+    if name == "gp":
+        return PooledSearcher(pool, _gp(pool, expected_ns, elsewhere))
+    return PooledSearcher(pool, _strategy(name, pool, expected_ns))
+
+
+def _gp(
+    pool: Pool, expected_ns: list[float], elsewhere: Sequence[Mapping[Config, float]]
+) -> Strategy:
+    from autotune.search.belief import belief
+    from autotune.search.gp import STARTUP, GaussianProcess
+    from autotune.search.promising import PromisingFirst, promising
+
+    believed = belief(pool, expected_ns, elsewhere)
+    if believed is None:
+        return GaussianProcess(pool)
+    rows = promising(pool, believed, most=BELIEVED_FIRST)
+    model = GaussianProcess(pool, startup=min(len(rows), STARTUP), belief=believed)
+    return PromisingFirst(pool, rows, then=model)
 
 
 def _strategy(name: str, pool: Pool, expected_ns: list[float]) -> Strategy:
@@ -65,10 +106,10 @@ def _strategy(name: str, pool: Pool, expected_ns: list[float]) -> Strategy:
     from autotune.search.promising import PromisingFirst, promising
 
     rows = promising(pool, expected_ns)
-    return PromisingFirst(pool, rows, then=_model(name, pool, len(rows)))
+    return PromisingFirst(pool, rows, then=_learner(name, pool, len(rows)))
 
 
-def _model(name: str, pool: Pool, before: int) -> Strategy:
+def _learner(name: str, pool: Pool, before: int) -> Strategy:
     """Return what goes on after so many rows that others chose."""
     if name == "tpe":
         from autotune.search.tpe import STARTUP, Tpe

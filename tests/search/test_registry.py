@@ -14,7 +14,7 @@ SPACE = Space((Parameter("tile", (32, 64)),))
 
 def test_an_unknown_sampler_is_refused_with_those_that_exist():
     with pytest.raises(
-        InvalidInput, match="'annealing'; allowed: tpe, local, random, exhaustive"
+        InvalidInput, match="'annealing'; allowed: auto, tpe, gp, local, random, exhaustive"
     ) as refusal:
         make_searcher("annealing", space=SPACE, valid=list(SPACE), seed=0)
     assert refusal.value.exit_code == 2

@@ -44,7 +44,7 @@ def test_random_depends_on_the_seed_and_not_on_the_answers():
     assert _found("random", 2, 50) != fails
 
 
-@pytest.mark.parametrize("name", ["tpe", "local"])
+@pytest.mark.parametrize("name", ["gp", "tpe", "local"])
 def test_what_learns_gets_far_nearer_to_the_best_than_chance(name):
     def best(sampler):
         runs = [_found(sampler, seed, 60) for seed in SEEDS]
@@ -53,16 +53,18 @@ def test_what_learns_gets_far_nearer_to_the_best_than_chance(name):
     assert best(name) - 1000 < (best("random") - 1000) / 2
 
 
-def test_tpe_turns_away_from_what_fails():
+@pytest.mark.parametrize("name", ["gp", "tpe"])
+def test_a_model_turns_away_from_what_fails(name):
     def outcome(config):
         return (Status.RUNTIME_ERROR, None) if config["copy"] == "b" else (Status.OK, 2000.0)
 
-    tried = [c for seed in SEEDS for c in _found("tpe", seed, 60, outcome)[30:]]
+    tried = [c for seed in SEEDS for c in _found(name, seed, 60, outcome)[30:]]
     chance = sum(c["copy"] == "b" for c in VALID) / len(VALID)
     assert sum(c["copy"] == "b" for c in tried) / len(tried) < chance / 2
 
 
-def test_tpe_finds_the_few_that_run_where_nearly_everything_fails():
+@pytest.mark.parametrize("name", ["gp", "tpe"])
+def test_a_model_finds_the_few_that_run_where_nearly_everything_fails(name):
     def runs(config):
         return config["copy"] == "c" and config["k"] >= 5
 
@@ -72,11 +74,12 @@ def test_tpe_finds_the_few_that_run_where_nearly_everything_fails():
     def hits(name):
         return sum(runs(config) for seed in SEEDS for config in _found(name, seed, 100, outcome))
 
-    assert hits("tpe") > 2 * hits("random")
+    assert hits(name) > 2 * hits("random")
 
 
-def test_tpe_spreads_a_batch_instead_of_filling_one_corner():
-    searcher = make_searcher("tpe", space=SPACE, valid=VALID, seed=0)
+@pytest.mark.parametrize("name", ["gp", "tpe"])
+def test_a_model_spreads_a_batch_instead_of_filling_one_corner(name):
+    searcher = make_searcher(name, space=SPACE, valid=VALID, seed=0)
     for config in VALID[::20]:
         searcher.tell(config, Status.OK, _time_ns(config))
     batch = [searcher.ask() for _ in range(12)]
@@ -125,12 +128,13 @@ def test_what_is_refined_is_never_what_was_stopped_early(name):
     assert name == "tpe" or all(_steps(config, stopped) > 2 for config in asked)
 
 
-def test_tpe_turns_away_from_what_is_stopped_early_and_not_from_all_else():
+@pytest.mark.parametrize("name", ["gp", "tpe"])
+def test_a_model_turns_away_from_what_is_stopped_early_and_not_from_all_else(name):
     def outcome(config):
         slow = config["copy"] != "b"
         return (Status.STOPPED_EARLY, 3000.0) if slow else (Status.OK, _time_ns(config))
 
-    tried = [c for seed in SEEDS for c in _found("tpe", seed, 60, outcome)[30:]]
+    tried = [c for seed in SEEDS for c in _found(name, seed, 30, outcome)[10:]]
     assert sum(c["copy"] == "b" for c in tried) / len(tried) > 2 / 3  # by chance 1 / 3
 
 

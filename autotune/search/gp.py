@@ -1,0 +1,196 @@
+"""A model of every config that is not tried yet: next comes the one with most to gain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erfcx
+
+from autotune.search.gaussian import Floats, Likeness, Posterior, credibility, fitted
+from autotune.search.pool import Pool
+from autotune.search.scores import centred, normal_scores, telling
+from autotune.search.sweep import Sweep
+
+Rows = NDArray[np.intp]
+
+STARTUP = 8  # rows that are drawn at random before there is a model
+GROWTH = 1.4  # the model is fitted anew when so many times the rows are learned …
+MOST_BETWEEN = 150  # … or so many more
+MOST_JUDGED = 16_384  # rows that it judges: in a larger pool, half near the best, half drawn
+TRUSTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # so many times a belief may be what is expected
+USUAL_TRUST = 0.75
+
+
+class GaussianProcess:
+    """Chooses the free row that is expected to undercut the fastest by most.
+
+    The model is of ranks, so that a config that is a hundred times slower than all others says no
+    more than that it is the slowest. What failed ranks behind that, and what was given up by the
+    time that it takes at least. Rows that wait for their answer count as measured, with the
+    answer that is expected.
+
+    What is chosen follows from the seed, from what was learned, in its order, and from what is
+    pending: the model is fitted at fixed counts, to what was learned by then.
+
+    Args:
+        pool: What to choose from.
+        startup: How many rows are learned before there is a model.
+        belief: The normal score that each row is expected to have, or None. How far it is
+            trusted follows from what is measured.
+    """
+
+    def __init__(self, pool: Pool, *, startup: int = STARTUP, belief: Floats | None = None) -> None:
+        self._pool = pool
+        self._likeness = Likeness(pool.axes)
+        self._belief = np.zeros(len(pool)) if belief is None else belief
+        self._random = Sweep(pool, pool.shuffled)
+        self._learned: dict[int, float] = {}  # in ns; infinite if it failed
+        self._given_up: set[int] = set()
+        self._pending: dict[int, None] = {}  # a set that keeps its order
+        self._next_fit = startup
+        self._model: _Model | None = None
+
+    def choose(self) -> int:
+        """Return a free row and count it as measured from now on."""
+        row = self._most_promising()
+        if row is None:
+            row = self._random.choose()
+        self._pending[row] = None
+        return row
+
+    def learn(self, row: int, time_ns: float | None, *, censored: bool) -> None:
+        """Remember what became of ``row``."""
+        self._pending.pop(row, None)
+        self._learned[row] = math.inf if time_ns is None else time_ns
+        if censored:
+            self._given_up.add(row)
+
+    def _most_promising(self) -> int | None:
+        """Return the free row with most to gain, or None if no model judges one."""
+        self._refit_if_due()
+        model = self._model
+        if model is None:
+            return None
+        free = self._pool.are_free(model.judged)
+        if not free.any():
+            return None
+        measured = [*model.basis, *islice(self._learned, model.count, None)]
+        gain = model.log_gain(measured, self._scores(measured), self._pending)
+        return int(model.judged[np.where(free, gain, -np.inf).argmax()])
+
+    def _refit_if_due(self) -> None:
+        due = 0
+        while len(self._learned) >= self._next_fit:
+            due = self._next_fit
+            self._next_fit += min(math.ceil(due * (GROWTH - 1)), MOST_BETWEEN)
+        if due:
+            self._model = self._fit(due)
+
+    def _fit(self, count: int) -> _Model | None:
+        """Return a model of what was learned first, or None if that tells nothing apart."""
+        learned = [*islice(self._learned, count)]
+        scores = self._scores(learned)
+        if not scores.any():
+            return None
+        basis = telling(scores)
+        rows = np.array(learned, dtype=np.intp)[basis]
+        judged = self._worth_judging(int(learned[scores.argmin()]), count)
+        trusted = self._trusted(rows, scores[basis])
+        distances = self._likeness.distances(self._pool.codes[:, rows])
+        weights = fitted(distances, centred(scores[basis] - trusted[rows]))
+        posterior = Posterior(self._likeness, weights, self._pool.codes[:, judged])
+        return _Model(
+            posterior, pool=self._pool, judged=judged, basis=rows, count=count, expected=trusted
+        )
+
+    def _trusted(self, rows: Rows, scores: Floats) -> Floats:
+        """Return as much of the belief as the scores of ``rows`` bear out."""
+        told = self._belief[rows]
+        if not told.any():
+            return np.zeros(len(self._pool))
+        distances = self._likeness.distances(self._pool.codes[:, rows])
+
+        def credible(trust: float) -> float:
+            left = centred(scores - trust * told)
+            return credibility(distances, left) - (trust - USUAL_TRUST) ** 2
+
+        return max(TRUSTS, key=credible) * self._belief
+
+    def _worth_judging(self, best: int, count: int) -> Rows:
+        if len(self._pool) <= MOST_JUDGED:
+            return np.arange(len(self._pool))
+        by_steps = np.argsort(self._pool.steps(self._pool.codes[:, best]), kind="stable")
+        near, far = by_steps[: MOST_JUDGED // 2], by_steps[MOST_JUDGED // 2 :]
+        random = np.random.default_rng((self._pool.seed, count))
+        return np.concatenate([near, random.choice(far, len(near), replace=False)])
+
+    def _scores(self, rows: list[int]) -> Floats:
+        """Return the scores of ``rows``; what was given up is never better than the fastest."""
+        times = np.array([self._learned[row] for row in rows])
+        given_up = np.array([row in self._given_up for row in rows])
+        if given_up.any():
+            times[given_up] = np.maximum(times[given_up], times[~given_up].min(initial=math.inf))
+        return normal_scores(times)
+
+
+class _Model:
+    """What was fitted, and follows what is learned since.
+
+    Attributes:
+        judged: The rows that it judges.
+        basis: Those that it was fitted to.
+        count: How many were learned by then.
+    """
+
+    def __init__(
+        self,
+        posterior: Posterior,
+        *,
+        pool: Pool,
+        judged: Rows,
+        basis: Rows,
+        count: int,
+        expected: Floats,
+    ) -> None:
+        self._posterior = posterior
+        self._pool = pool
+        self._expected = expected
+        self.judged = judged
+        self.basis: list[int] = basis.tolist()
+        self.count = count
+
+    def log_gain(self, measured: list[int], scores: Floats, pending: Iterable[int]) -> Floats:
+        """Return the log of the expected improvement of each judged row on the best score."""
+        self._follow([*measured, *pending])
+        surprise = scores - self._expected[measured]
+        mean, scale = self._posterior.mean(centred(surprise))
+        mean += surprise.mean() + self._expected[self.judged]
+        return _log_improvement(scores.min() - mean, scale * self._posterior.uncertainty())
+
+    def _follow(self, rows: list[int]) -> None:
+        """Let the posterior be of these rows, keeping what it has of the first of them."""
+        added = self._posterior.added
+        pairs = enumerate(zip(added, rows, strict=False))
+        differ = (at for at, (one, other) in pairs if one != other)
+        self._posterior.keep(same := next(differ, min(len(added), len(rows))))
+        for row in rows[same:]:
+            self._posterior.add(row, self._pool.codes[:, row])
+
+
+def _log_improvement(ahead: Floats, variance: Floats) -> Floats:
+    """Return the log of how far a normal variable is expected to fall below a bound.
+
+    Args:
+        ahead: The bound less the mean.
+        variance: Its variance.
+    """
+    deviation = np.sqrt(np.maximum(variance, 1e-12))
+    standard = np.clip(ahead / deviation, -1e6, 30.0)  # beyond, erfcx overflows
+    mills = math.sqrt(math.pi / 2) * erfcx(-standard / math.sqrt(2))
+    shortfall = np.maximum(1 + standard * mills, 1e-15)  # it vanishes as 1 / standard ** 2
+    log: Floats = np.log(deviation) - standard**2 / 2 + np.log(shortfall)
+    return log
