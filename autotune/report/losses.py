@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import floor
 from typing import Any
 
 from autotune.report.sheet import Column, Row, Sheet
@@ -55,4 +56,4 @@ def _row(kernel: str, found: Portfolio) -> Row:
 
 def _of_the_best(row: Row) -> str:
     """Return that no other choice of so many is better by more than this."""
-    return f"≥ {row['worth'] / row['bound']:.0%}"
+    return f"≥ {floor(100 * row['worth'] / row['bound'])}%"

@@ -65,9 +65,9 @@ def judged(problems: Sequence[Answered], choose: Choose) -> Judgement:
         problems: All of one kernel.
         choose: Gives the entries that a table of some problems would have.
     """
-    case = _Case(problems, choose)
-    grid = _grid(case.fields)
-    losses = np.array([case.losses(weights) for weights in grid])
+    case = LeftOut(problems, choose)
+    tried = grid(case.fields)
+    losses = np.array([case.losses(weights) for weights in tried])
     plain = losses[0]
     gains = np.nan_to_num(plain - losses)  # what either does not know is no gain
     gains[(~np.isnan(losses)).sum(axis=1) < (~np.isnan(plain)).sum()] = 0.0
@@ -75,17 +75,27 @@ def judged(problems: Sequence[Answered], choose: Choose) -> Judgement:
     unseen, every = others.argmax(axis=0), np.arange(len(problems))
     least = LEAST_GAIN * (~np.isnan(plain)).sum()
     if len(problems) and gains[unseen, every].sum() > least:
-        return Judgement(weights=grid[gains.sum(axis=1).argmax()], losses=losses[unseen, every])
-    return Judgement(weights=grid[0], losses=plain)
+        return Judgement(weights=tried[gains.sum(axis=1).argmax()], losses=losses[unseen, every])
+    return Judgement(weights=tried[0], losses=plain)
 
 
-class _Case:
-    """Every problem left out in turn: who may answer for it, how far away and at what cost."""
+class LeftOut:
+    """Every problem left out in turn: who may answer for it, how far away and at what cost.
+
+    Args:
+        problems: All of one kernel.
+        choose: Gives the entries that a table of some problems would have.
+
+    Attributes:
+        problems: The same, smaller ones first.
+        fields: How many scaled fields they have.
+    """
 
     def __init__(self, problems: Sequence[Answered], choose: Choose) -> None:
         scaled = problems[0].evidence.kernel.scaled_fields if problems else ()
         self.fields = len(scaled)
         ordered = sorted(problems, key=lambda each: each.sizes)  # equals go to the smaller one
+        self.problems = ordered
         shape = (len(ordered), len(ordered))
         places = np.array([[steps(size) for size in each.sizes] for each in ordered], np.int64)
         places = places.reshape(len(ordered), self.fields)
@@ -97,7 +107,7 @@ class _Case:
             self._leave_out(at, problem, choose([*ordered[:at], *ordered[at + 1 :]]))
 
     def losses(self, weights: Weights) -> Losses:
-        """Return the regret of each problem under ``weights``."""
+        """Return the regret of each of ``problems`` under ``weights``; NaN if it is not known."""
         far = np.iinfo(np.int64).max
         distance = np.where(self._may, self._apart @ np.array(weights, np.int64), far)
         if not distance.size:
@@ -122,7 +132,7 @@ def _loss(problem: Answered, config: Config | None) -> float:
     return np.nan if loss is None else loss
 
 
-def _grid(fields: int) -> list[Weights]:
+def grid(fields: int) -> list[Weights]:
     """Return the weights that are tried, all alike first, each ratio once."""
     if fields > _MOST_FIELDS:
         ones = (1,) * fields

@@ -13,7 +13,7 @@ import pytest
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = (
     *("beside_kernel_tuner", "flips", "gemm", "lookup", "overhead", "prior", "repeatability"),
-    *("savings", "stream", "table"),
+    *("savings", "stream", "table", "untuned"),
 )
 WITHOUT_TORCH = """
 import runpy, sys
