@@ -5,7 +5,12 @@ Importing this package stays cheap: numpy and Optuna are loaded by ``make_search
 
 from __future__ import annotations
 
-from autotune.search.registry import SAMPLERS, make_searcher
+from autotune.search.registry import (
+    LEARNS_FROM_ELSEWHERE,
+    SAMPLERS,
+    chosen,
+    make_searcher,
+)
 from autotune.search.searcher import Searcher
 
-__all__ = ["SAMPLERS", "Searcher", "make_searcher"]
+__all__ = ["LEARNS_FROM_ELSEWHERE", "SAMPLERS", "Searcher", "chosen", "make_searcher"]

@@ -84,11 +84,12 @@ class _Section(BaseModel):
 
 
 class _Search(_Section):
-    sampler: Annotated[str, BeforeValidator(_sampler)] = "tpe"
+    sampler: Annotated[str, BeforeValidator(_sampler)] = "auto"
     trials: int = Field(default=200, ge=1, le=MOST_COUNT)
     time_budget: Annotated[float, BeforeValidator(_duration_s)] | None = None
     seed: int = Field(default=0, ge=0, lt=2**32)
     prior: Literal["on", "off"] = "on"
+    warm_start: Literal["on", "off"] = "on"
 
 
 class _Policy(_Section):
@@ -173,6 +174,7 @@ def load_study(path: Path) -> StudySpec:
             time_budget_s=study.search.time_budget,
             seed=study.search.seed,
             prior=study.search.prior == "on",
+            warm_start=study.search.warm_start == "on",
             policy=_policy(study.policy),
             limits=Limits(**study.limits.model_dump()),
             final=FinalSpec(**study.final.model_dump()),

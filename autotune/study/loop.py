@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from autotune.device.protocol import Device
 from autotune.errors import ToolchainBroken
-from autotune.records import Config, Failure, Outcome, Status, Trial, headline
-from autotune.search import Searcher, make_searcher
+from autotune.records import Config, Failure, Outcome, Status, Trial, headline, leaders
+from autotune.search import LEARNS_FROM_ELSEWHERE, Searcher, chosen, make_searcher
 from autotune.store import Store
 from autotune.study.ahead import Ahead, Underway
 from autotune.study.cross import cross_measure
 from autotune.study.drift import Yardstick
 from autotune.study.events import Observer, ProblemReport, Reason, Silent, StudyReport
+from autotune.study.experience import experience
 from autotune.study.final import contestants, examined, hold_final
 from autotune.study.progress import Progress
 from autotune.study.question import Question
@@ -58,10 +59,12 @@ def run_study(
     observer.started(spec, device)
     reports = {}
     for question in questions:
-        reports[question] = _searched(question, store, observer, deadline, retry=spec.retry_failed)
+        search = _ProblemSearch(question, store, retry=spec.retry_failed)
+        reports[question] = search.run(observer, deadline)
     if all(report.reason is not Reason.TIME for report in reports.values()):
         for question in cross_measure(questions, store, observer=observer, deadline=deadline):
-            reports[question] = _searched(question, store, observer, deadline)  # a new final
+            search = _ProblemSearch(question, store)
+            reports[question] = search.run(observer, deadline)  # a new final
     return StudyReport(
         study=spec.name,
         device=device.name,
@@ -71,34 +74,22 @@ def run_study(
     )
 
 
-def _searched(
-    question: Question,
-    store: Store,
-    observer: Observer,
-    deadline: float | None,
-    *,
-    retry: bool = False,
-) -> ProblemReport:
-    report = _ProblemSearch(question, store, retry=retry).run(observer, deadline)
-    observer.problem_finished(report)
-    return report
-
-
 class _ProblemSearch:
     """The search for one problem of one study."""
 
-    def __init__(self, question: Question, store: Store, *, retry: bool) -> None:
+    def __init__(self, question: Question, store: Store, *, retry: bool = False) -> None:
         self._question = question
         self._spec = question.spec
         self._problem = question.problem
         self._device = question.device
+        self._store = store
         self._valid = list(question.valid())
         self._progress = Progress(question, store, valid=frozenset(self._valid))
         self._again = self._set_aside_failed() if retry else []
         self._yardstick = self._make_yardstick()
 
     def run(self, observer: Observer, deadline: float | None) -> ProblemReport:
-        """Search until the trials, the space or the time are used up."""
+        """Search until the trials, the space or the time are used up, and tell what was found."""
         done = len(self._progress.trials)
         planned = max(len(self._again), self._spec.trials - done)
         observer.problem_started(
@@ -112,12 +103,14 @@ class _ProblemSearch:
             ran, reason = self._search(planned, observer, deadline)
         if reason is not Reason.TIME:
             self._hold_final(observer)
-        return self._report(ran, reason)
+        report = self._report(ran, reason)
+        observer.problem_finished(report)
+        return report
 
     def _search(
         self, planned: int, observer: Observer, deadline: float | None
     ) -> tuple[int, Reason]:
-        searcher = self._make_searcher()
+        searcher = self._make_searcher(observer)
         ahead = Ahead(self._question, self._configs(searcher))
         for ran in range(planned):
             if deadline is not None and time.monotonic() >= deadline:
@@ -133,17 +126,31 @@ class _ProblemSearch:
             self._watch(observer)
         return planned, Reason.BUDGET
 
-    def _make_searcher(self) -> Searcher:
+    def _make_searcher(self, observer: Observer) -> Searcher:
+        spec = self._spec
+        sampler = chosen(spec.sampler, valid=len(self._valid), trials=spec.trials)
+        elsewhere = self._elsewhere() if sampler in LEARNS_FROM_ELSEWHERE else []
         searcher = make_searcher(
-            self._spec.sampler,
+            sampler,
             space=self._question.space,
             valid=self._valid,
-            seed=self._spec.seed,
+            seed=spec.seed,
             estimates=self._question.estimates(self._valid),
+            elsewhere=elsewhere,
         )
+        if spec.sampler != sampler or elsewhere:
+            observer.note(f"{self._problem}: {_way(sampler, elsewhere)}")
         for trial in self._progress.trials.values():
             searcher.tell(trial.config, trial.status, trial.known_ns)
         return searcher
+
+    def _elsewhere(self) -> list[dict[Config, float]]:
+        """Return what was known when this search began, so that it resumes as it went."""
+        if not self._spec.warm_start:
+            return []
+        trials = self._progress.trials.values()
+        began = min((trial.finished_at for trial in trials), default=None)
+        return experience(self._question, self._store, before=began)
 
     def _set_aside_failed(self) -> list[Config]:
         trials = self._progress.trials.values()
@@ -213,37 +220,41 @@ class _ProblemSearch:
         """Let the best meet again, unless they did since the last trial."""
         if self._device.replays or self._progress.recall_final():
             return
-        final = self._spec.final
-        best = self._contestants(observer) if final.candidates > 1 else []
-        if not best:
-            return
-        finalists = hold_final(
-            self._question,
-            [trial.config for trial in best],
-            rounds=final.rounds if len(best) > 1 else 1,
-            seed=self._spec.seed,
-            say=observer.note,
-        )
-        self._progress.add_final(finalists)
-
-    def _contestants(self, observer: Observer) -> list[Trial]:
-        """Return the trials that may be the best once each has passed an exam."""
-        passed: set[Config] = set()
-        while True:
-            best = contestants(
-                self._progress.trials.values(),
-                most=self._spec.final.candidates,
-                slowness=self._yardstick.slowness_at,
+        final, passed = self._spec.final, set[Config]()
+        while best := self._contestants():
+            finalists = hold_final(
+                self._question,
+                [trial.config for trial in best],
+                rounds=final.rounds if len(best) > 1 else 1,
+                seed=self._spec.seed,
+                say=observer.note,
             )
-            trial = next((each for each in best if each.config not in passed), None)
-            if trial is None:
-                return best
-            failure = examined(self._question, trial.config)
-            if failure is None:
-                passed.add(trial.config)
-            else:
-                self._condemn(trial, failure)
+            failed = [each.config for each in finalists if each.failed]
+            if self._are_right([*failed, *leaders(finalists)], passed, observer):
+                self._progress.add_final(finalists)
+                break
+
+    def _contestants(self) -> list[Trial]:
+        if self._spec.final.candidates < 2:
+            return []
+        return contestants(
+            self._progress.trials.values(),
+            most=self._spec.final.candidates,
+            slowness=self._yardstick.slowness_at,
+        )
+
+    def _are_right(
+        self, configs: Sequence[Config], passed: set[Config], observer: Observer
+    ) -> bool:
+        """Return True if all pass an exam. The first that does not has its row say so."""
+        for config in configs:
+            failure = None if config in passed else examined(self._question, config)
+            if failure is not None:
+                self._condemn(self._progress.trials[config], failure)
                 observer.note(f"{self._problem}: {failure.status}: {headline(failure.message)}")
+                return False
+            passed.add(config)
+        return True
 
     def _condemn(self, trial: Trial, failure: Failure) -> None:
         """Record that a trial which seemed right is not."""
@@ -266,3 +277,11 @@ class _ProblemSearch:
             default=progress.default,
             statuses=Counter(trial.status for trial in progress.trials.values()),
         )
+
+
+def _way(sampler: str, elsewhere: Sequence[Mapping[Config, float]]) -> str:
+    """Return how a search goes, for a person who left that open."""
+    if not elsewhere:
+        return f"searches by {sampler}"
+    rows = sum(map(len, elsewhere))
+    return f"searches by {sampler}, which learns from {rows} trials elsewhere"

@@ -54,6 +54,7 @@ class StudySpec:
             was wrong stays wrong.
         seed: Seed of the search.
         prior: True if the search begins with what the kernel predicts to be fast.
+        warm_start: True if the search learns from what the database holds of this kernel.
         policy: How candidates are measured.
         limits: When a candidate is given up.
         final: How the best meet again at the end.
@@ -67,12 +68,13 @@ class StudySpec:
     kernel_ref: str
     kernel: Kernel = field(compare=False, repr=False)
     problems: tuple[Problem, ...]
-    sampler: str = "tpe"
+    sampler: str = "auto"
     trials: int = 200
     time_budget_s: float | None = None
     retry_failed: bool = False
     seed: int = 0
     prior: bool = True
+    warm_start: bool = True
     policy: Policy = field(default_factory=Policy)
     limits: Limits = field(default_factory=Limits)
     final: FinalSpec = field(default_factory=FinalSpec)
@@ -92,6 +94,7 @@ class StudySpec:
                 "trials": self.trials,
                 "seed": self.seed,
                 "prior": self.prior,
+                "warm_start": self.warm_start,
             },
             "policy": dataclasses.asdict(self.policy),
             "limits": dataclasses.asdict(self.limits),
