@@ -176,8 +176,8 @@ def test_a_regret_does_not_outlive_the_entries_that_it_spoke_of(book):
         for role in ROLES
         for at in range(len(document["kernels"]["wide_scale"][role]))
     ]
-    whole = certified(document, dict.fromkeys(places, {}), {})
+    whole = certified(document, {place: {} for place in places}, {})
     assert whole["kernels"]["wide_scale"]["regret"]["problems"] == 2
-    less = certified(document, dict.fromkeys(places[1:], {}), {})
+    less = certified(document, {place: {} for place in places[1:]}, {})
     assert "regret" not in less["kernels"]["wide_scale"]
     assert "regret" in document["kernels"]["wide_scale"]
