@@ -8,7 +8,7 @@ multiplied by a drift that goes on from measurement to measurement: an autoregre
 standard deviation that forgets with a stated number of measurements, as the recorded clocks do.
 
 It also counts the device time that it was asked for. Verification is counted by the policy: a
-launch for each case and repeat, one after timing, and the many before a final.
+launch for each case and repeat, one after timing, and the many after a final.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from autotune.device.protocol import Device
 from autotune.errors import ToolchainBroken
-from autotune.records import Config, Failure, Outcome, Status, Trial, headline, leaders
+from autotune.records import Config, Failure, Outcome, Status, Trial, headline
 from autotune.search import LEARNS_FROM_ELSEWHERE, Searcher, chosen, make_searcher
 from autotune.store import Store
 from autotune.study.ahead import Ahead, Underway
@@ -229,8 +229,7 @@ class _ProblemSearch:
                 seed=self._spec.seed,
                 say=observer.note,
             )
-            failed = [each.config for each in finalists if each.failed]
-            if self._are_right([*failed, *leaders(finalists)], passed, observer):
+            if self._are_right([each.config for each in finalists], passed, observer):
                 self._progress.add_final(finalists)
                 break
 
