@@ -31,7 +31,7 @@ MOST_REPEATS = 10_000
 @click.argument("recordings", nargs=-1, required=True, metavar="RECORDING...")
 @click.option(
     "--samplers",
-    default="tpe,local,random",
+    default="auto,tpe,local,random",
     show_default=True,
     metavar="NAME,…",
     help=f"Any of {', '.join(SAMPLERS)}, and kernel_tuner:STRATEGY.",

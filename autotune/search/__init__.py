@@ -6,11 +6,11 @@ Importing this package stays cheap: numpy and Optuna are loaded by ``make_search
 from __future__ import annotations
 
 from autotune.search.registry import (
-    LEARNS_FROM_ELSEWHERE,
+    MODELS,
     SAMPLERS,
     chosen,
     make_searcher,
 )
 from autotune.search.searcher import Searcher
 
-__all__ = ["LEARNS_FROM_ELSEWHERE", "SAMPLERS", "Searcher", "chosen", "make_searcher"]
+__all__ = ["MODELS", "SAMPLERS", "Searcher", "chosen", "make_searcher"]

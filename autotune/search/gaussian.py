@@ -82,6 +82,7 @@ class Posterior:
     def __init__(self, likeness: Likeness, weights: Floats, codes: Codes) -> None:
         self._likeness = likeness
         self._weights = weights
+        self._codes = codes
         self._profile = likeness.profile(codes)
         self._own = np.zeros((_ROOM, self._profile.shape[1]), dtype=np.float32)
         self._lower = np.zeros((_ROOM, _ROOM))
@@ -122,6 +123,17 @@ class Posterior:
         left: Floats = np.maximum(1 - explained, 1e-9)
         return left
 
+    def covariance(self, some: NDArray[np.intp]) -> Floats:
+        """Return the shares of that variance which some configs of interest are left together.
+
+        Args:
+            some: Where they are among those of interest.
+        """
+        alike = _alike(self._weights, self._likeness.distances(self._codes[:, some]))
+        reach = self._reach[: len(self.added), some].astype(np.float64)
+        left: Floats = alike - reach.T @ reach
+        return left
+
     def _solved(self, right: Floats) -> Floats:
         lower = self._lower[: len(right), : len(right)]
         solved: Floats = solve_triangular(lower, right, lower=True, check_finite=False)
@@ -147,7 +159,7 @@ def predicted(
         measured: Codes [axis, config] and scores; the mean of these is 0.
         codes: Of the configs that are asked for [axis, config].
     """
-    covariance = np.exp(-np.tensordot(weights, likeness.distances(measured[0]), 1))
+    covariance = _alike(weights, likeness.distances(measured[0]))
     covariance[np.diag_indices_from(covariance)] += NOISE
     shares = cho_solve(cho_factor(covariance, lower=True), measured[1]).astype(np.float32)
     pulls = np.array([likeness.pull(code, weights) for code in measured[0].T])
@@ -187,7 +199,7 @@ def credibility(distances: Floats, scores: Floats, weights: Floats | None = None
     """
     if weights is None:
         weights = np.full(len(distances), TYPICAL)
-    covariance = np.exp(-np.tensordot(weights, distances, 1))
+    covariance = _alike(weights, distances)
     covariance[np.diag_indices_from(covariance)] += NOISE
     try:
         lower = cholesky(covariance, lower=True, check_finite=False)
@@ -198,6 +210,11 @@ def credibility(distances: Floats, scores: Floats, weights: Floats | None = None
     likely = -0.5 * len(scores) * np.log(variance) - np.log(np.diag(lower)).sum()
     odd = np.log(weights / TYPICAL) / np.log(FACTOR)
     return float(likely - 0.5 * (odd @ odd))
+
+
+def _alike(weights: Floats, distances: Floats) -> Floats:
+    alike: Floats = np.exp(-np.tensordot(weights, distances, 1))
+    return alike
 
 
 def _table(axis: Axis) -> Floats:

@@ -23,6 +23,9 @@ MOST_BETWEEN = 150  # … or so many more
 MOST_JUDGED = 16_384  # rows that it judges: in a larger pool, half near the best, half drawn
 TRUSTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # so many times a belief may be what is expected
 USUAL_TRUST = 0.75
+CONTENDERS = 200  # rows that could be the best after all, and so many …
+DRAWS = 400  # … times that are drawn for all of them together
+SLOW = 0.75  # what is slower than this share of the measured says nothing of the fastest
 
 
 class GaussianProcess:
@@ -68,6 +71,21 @@ class GaussianProcess:
         self._learned[row] = math.inf if time_ns is None else time_ns
         if censored:
             self._given_up.add(row)
+
+    def chance(self, gain: float) -> float | None:
+        """Return how likely a row that is not learned is faster than the fastest by over ``gain``.
+
+        It follows from what was learned, whatever is pending. None: there is no model.
+        """
+        self._refit_if_due()
+        model = self._model
+        if model is None:
+            return None
+        measured = [*model.basis, *islice(self._learned, model.count, None)]
+        left = np.array([row not in self._learned for row in model.judged.tolist()])
+        random = np.random.default_rng((self._pool.seed, len(self._learned)))
+        times = np.array([self._learned[row] for row in measured])
+        return model.chance(measured, _slownesses(times), gain, left=left, random=random)
 
     def _most_promising(self) -> int | None:
         """Return the free row with most to gain, or None if no model judges one."""
@@ -171,6 +189,27 @@ class _Model:
         mean += surprise.mean() + self._expected[self.judged]
         return _log_improvement(scores.min() - mean, scale * self._posterior.uncertainty())
 
+    def chance(
+        self,
+        measured: list[int],
+        slownesses: Floats,
+        gain: float,
+        *,
+        left: NDArray[np.bool_],
+        random: np.random.Generator,
+    ) -> float:
+        """Return how likely one of the judged rows that are left undercuts by over ``gain``."""
+        self._follow(measured)
+        mean, scale = self._posterior.mean(centred(slownesses))
+        mean += slownesses.mean() + math.log1p(gain)  # below 0 is enough
+        doubt = np.sqrt(scale * self._posterior.uncertainty())
+        some = np.argsort(np.where(left, mean / doubt, np.inf), kind="stable")[:CONTENDERS]
+        some = some[left[some]]
+        spread = scale * self._posterior.covariance(some)
+        normal = random.multivariate_normal
+        drawn = normal(mean[some], spread, DRAWS, check_valid="ignore", method="eigh")
+        return float((drawn < 0).any(axis=1).mean())
+
     def _follow(self, rows: list[int]) -> None:
         """Let the posterior be of these rows, keeping what it has of the first of them."""
         added = self._posterior.added
@@ -179,6 +218,14 @@ class _Model:
         self._posterior.keep(same := next(differ, min(len(added), len(rows))))
         for row in rows[same:]:
             self._posterior.add(row, self._pool.codes[:, row])
+
+
+def _slownesses(times_ns: Floats) -> Floats:
+    """Return the logs of times, 0 for the least, where all that is slow or failed is alike."""
+    ran = times_ns[np.isfinite(times_ns)]
+    most: float = np.quantile(ran, SLOW)
+    slownesses: Floats = np.log(np.minimum(times_ns, most) / ran.min())
+    return slownesses
 
 
 def _log_improvement(ahead: Floats, variance: Floats) -> Floats:

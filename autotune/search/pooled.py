@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from autotune.records import Config, Status
 from autotune.search.pool import Pool
@@ -26,6 +26,15 @@ class Strategy(Protocol):
             time_ns: The time that it took, in ns, or None if it failed.
             censored: True if it was given up after that time: it takes so long, or longer.
         """
+        ...
+
+
+@runtime_checkable
+class Foresighted(Protocol):
+    """A strategy that can tell what is still to be gained."""
+
+    def chance(self, gain: float) -> float | None:
+        """Return how likely a row that is not learned is faster than the fastest by ``gain``."""
         ...
 
 
@@ -57,6 +66,10 @@ class PooledSearcher:
         self._pool.take(row)
         censored = status is Status.STOPPED_EARLY
         self._strategy.learn(row, _time_of(status, time_ns), censored=censored)
+
+    def chance(self, gain: float) -> float | None:
+        """Return what the strategy says, or None if it cannot tell."""
+        return self._strategy.chance(gain) if isinstance(self._strategy, Foresighted) else None
 
 
 def _time_of(status: Status, time_ns: float | None) -> float | None:

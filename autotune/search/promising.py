@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from autotune.search.pool import Pool
-from autotune.search.pooled import Strategy
+from autotune.search.pooled import Foresighted, Strategy
 
 FIRST = 10  # rows that are tried for their estimate alone
 APART = 4  # steps between them at least: estimates hardly tell nearer rows apart
@@ -37,6 +37,10 @@ class PromisingFirst:
     def learn(self, row: int, time_ns: float | None, *, censored: bool) -> None:
         """Let the other strategy learn."""
         self._then.learn(row, time_ns, censored=censored)
+
+    def chance(self, gain: float) -> float | None:
+        """Return what the other strategy says, or None if it cannot tell."""
+        return self._then.chance(gain) if isinstance(self._then, Foresighted) else None
 
 
 def promising(pool: Pool, expected: Iterable[float], *, most: int = FIRST) -> list[int]:

@@ -23,7 +23,7 @@ SAMPLERS: dict[str, str] = {
     "random": "untried valid configs in random order",
     "exhaustive": "every valid config, in the order of the space or of the estimates",
 }
-LEARNS_FROM_ELSEWHERE = frozenset({"gp"})
+MODELS = frozenset({"gp"})  # learn from elsewhere, and can tell what is still to be gained
 BELIEVED_FIRST = 3  # rows that are tried for a belief alone, before a model weighs it
 
 

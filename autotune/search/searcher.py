@@ -35,3 +35,16 @@ class Searcher(Protocol):
                 either, whatever that says.
         """
         ...
+
+    def chance(self, gain: float) -> float | None:
+        """Return how likely it is that a config which was not told is clearly the fastest.
+
+        It is an estimate, and follows from what was told alone.
+
+        Args:
+            gain: By how much faster than the fastest, as a share: 0.01 is 1 %.
+
+        Returns:
+            Between 0 and 1, or None if this searcher cannot tell, or not yet.
+        """
+        ...

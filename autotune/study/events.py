@@ -20,6 +20,7 @@ class Reason(StrEnum):
     EXHAUSTED = "space exhausted"
     FINISHED_BEFORE = "already finished"
     TIME = "time budget spent"
+    UNLIKELY = "a gain is unlikely"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from autotune.records import (
     absolute_reference,
     load_kernel,
 )
-from autotune.search import SAMPLERS
+from autotune.search import MODELS, SAMPLERS
 from autotune.study.spec import DriftSpec, FinalSpec, StudySpec
 
 MOST_S = 366 * 86_400.0  # a limit above this is a slip, and no clock takes it
@@ -90,6 +90,8 @@ class _Search(_Section):
     seed: int = Field(default=0, ge=0, lt=2**32)
     prior: Literal["on", "off"] = "on"
     warm_start: Literal["on", "off"] = "on"
+    stop_chance: float = Field(default=0.0, ge=0, lt=1)
+    stop_gain: float = Field(default=0.01, ge=0, le=1)
 
 
 class _Policy(_Section):
@@ -169,12 +171,14 @@ def load_study(path: Path) -> StudySpec:
             kernel_ref=kernel_ref,
             kernel=kernel,
             problems=_problems(study, kernel),
-            sampler=study.search.sampler,
+            sampler=_sampler_that_can_stop(study.search),
             trials=study.search.trials,
             time_budget_s=study.search.time_budget,
             seed=study.search.seed,
             prior=study.search.prior == "on",
             warm_start=study.search.warm_start == "on",
+            stop_chance=study.search.stop_chance,
+            stop_gain=study.search.stop_gain,
             policy=_policy(study.policy),
             limits=Limits(**study.limits.model_dump()),
             final=FinalSpec(**study.final.model_dump()),
@@ -241,6 +245,15 @@ def _siblings(location: tuple[int | str, ...]) -> list[str]:
     for part in location[:-1]:
         section = sections.get(str(part), section)
     return list(section.model_fields)
+
+
+def _sampler_that_can_stop(section: _Search) -> str:
+    if section.stop_chance and section.sampler not in ("auto", *MODELS):
+        raise InvalidInput(
+            f"search.stop_chance: {section.sampler} cannot tell what is still to be gained; "
+            "search.sampler may be auto or gp"
+        )
+    return section.sampler
 
 
 def _policy(section: _Policy) -> Policy:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from autotune.device.protocol import Device
 from autotune.errors import ToolchainBroken
 from autotune.records import Config, Failure, Outcome, Status, Trial, headline
-from autotune.search import LEARNS_FROM_ELSEWHERE, Searcher, chosen, make_searcher
+from autotune.search import MODELS, Searcher, chosen, make_searcher
 from autotune.store import Store
 from autotune.study.ahead import Ahead, Underway
 from autotune.study.cross import cross_measure
@@ -18,6 +19,7 @@ from autotune.study.events import Observer, ProblemReport, Reason, Silent, Study
 from autotune.study.experience import experience
 from autotune.study.final import contestants, examined, hold_final
 from autotune.study.progress import Progress
+from autotune.study.prospect import Prospect
 from autotune.study.question import Question
 from autotune.study.spec import StudySpec
 
@@ -111,8 +113,12 @@ class _ProblemSearch:
         self, planned: int, observer: Observer, deadline: float | None
     ) -> tuple[int, Reason]:
         searcher = self._make_searcher(observer)
+        prospect = Prospect(searcher, self._spec, partial(self._note, observer))
         ahead = Ahead(self._question, self._configs(searcher))
         for ran in range(planned):
+            if prospect.is_poor(len(self._progress.trials)):
+                ahead.abandon()
+                return ran, Reason.UNLIKELY if ran else Reason.FINISHED_BEFORE
             if deadline is not None and time.monotonic() >= deadline:
                 ahead.abandon()
                 return ran, Reason.TIME
@@ -129,7 +135,7 @@ class _ProblemSearch:
     def _make_searcher(self, observer: Observer) -> Searcher:
         spec = self._spec
         sampler = chosen(spec.sampler, valid=len(self._valid), trials=spec.trials)
-        elsewhere = self._elsewhere() if sampler in LEARNS_FROM_ELSEWHERE else []
+        elsewhere = self._elsewhere() if sampler in MODELS else []
         searcher = make_searcher(
             sampler,
             space=self._question.space,
@@ -139,10 +145,13 @@ class _ProblemSearch:
             elsewhere=elsewhere,
         )
         if spec.sampler != sampler or elsewhere:
-            observer.note(f"{self._problem}: {_way(sampler, elsewhere)}")
+            self._note(observer, _way(sampler, elsewhere))
         for trial in self._progress.trials.values():
             searcher.tell(trial.config, trial.status, trial.known_ns)
         return searcher
+
+    def _note(self, observer: Observer, text: str) -> None:
+        observer.note(f"{self._problem}: {text}")
 
     def _elsewhere(self) -> list[dict[Config, float]]:
         """Return what was known when this search began, so that it resumes as it went."""
@@ -211,9 +220,10 @@ class _ProblemSearch:
         reading = self._yardstick.after(self._progress.next_number)
         if reading is not None and self._yardstick.is_excursion(reading):
             percent = 100 * (self._yardstick.slowness_of(reading) - 1)
-            observer.note(
-                f"{self._problem}: the default takes {percent:+.1f} % against the usual; what was "
-                "measured meanwhile gets the benefit of the doubt where the best meet again"
+            self._note(
+                observer,
+                f"the default takes {percent:+.1f} % against the usual; what was "
+                "measured meanwhile gets the benefit of the doubt where the best meet again",
             )
 
     def _hold_final(self, observer: Observer) -> None:
@@ -250,7 +260,7 @@ class _ProblemSearch:
             failure = None if config in passed else examined(self._question, config)
             if failure is not None:
                 self._condemn(self._progress.trials[config], failure)
-                observer.note(f"{self._problem}: {failure.status}: {headline(failure.message)}")
+                self._note(observer, f"{failure.status}: {headline(failure.message)}")
                 return False
             passed.add(config)
         return True

@@ -55,6 +55,8 @@ class StudySpec:
         seed: Seed of the search.
         prior: True if the search begins with what the kernel predicts to be fast.
         warm_start: True if the search learns from what the database holds of this kernel.
+        stop_chance: The search ends once a gain over ``stop_gain`` is less likely; 0: never.
+        stop_gain: The gain that is worth a search, as a share of the best time.
         policy: How candidates are measured.
         limits: When a candidate is given up.
         final: How the best meet again at the end.
@@ -75,6 +77,8 @@ class StudySpec:
     seed: int = 0
     prior: bool = True
     warm_start: bool = True
+    stop_chance: float = 0.0
+    stop_gain: float = 0.01
     policy: Policy = field(default_factory=Policy)
     limits: Limits = field(default_factory=Limits)
     final: FinalSpec = field(default_factory=FinalSpec)
@@ -95,6 +99,8 @@ class StudySpec:
                 "seed": self.seed,
                 "prior": self.prior,
                 "warm_start": self.warm_start,
+                "stop_chance": self.stop_chance,
+                "stop_gain": self.stop_gain,
             },
             "policy": dataclasses.asdict(self.policy),
             "limits": dataclasses.asdict(self.limits),

@@ -161,3 +161,21 @@ def test_a_config_told_twice_counts_once(name):
 def test_a_space_with_nothing_to_choose_ends_cleanly(name, count):
     searcher = _make(name, valid=VALID[:count])
     assert _run(searcher, 5) == VALID[:count]
+
+
+def test_what_is_still_to_be_gained_is_a_chance_or_not_known(name):
+    searcher = _make(name)
+    assert searcher.chance(0.01) is None
+    _run(searcher, len(VALID) - 1)
+    chance = searcher.chance(0.01)
+    assert chance is None or 0 <= chance <= 1
+
+
+def test_asking_for_the_chance_changes_nothing(name):
+    curious = _make(name)
+
+    def outcome(config):
+        curious.chance(0.01)
+        return Status.OK, _time_ns(config)
+
+    assert _run(curious, 40, outcome) == _run(_make(name), 40)

@@ -90,7 +90,7 @@ def test_the_values_of_problem_fields_are_documented():
 
 
 def test_every_sampler_and_status_is_documented():
-    assert set(SAMPLERS) <= set(re.findall(r"`(\w+)`", _read("docs/studies.md")))
+    assert set(SAMPLERS) <= set(re.findall(r"`(\w+)`", _read("docs/search.md")))
     assert {str(s) for s in Status} <= set(re.findall(r"`(\w+)`", _read("docs/architecture.md")))
 
 

@@ -104,6 +104,17 @@ def test_a_study_file_says_everything(study):
         ("trials = 10", f"x = {'[' * 3000}{']' * 3000}", r"TOML file: nested too deeply"),
         ("trials = 10", "trials = 10000000", r"search\.trials: .*at most 1000000, not 10000000"),
         ("trials = 10", 'prior = "maybe"', r"search\.prior: must be 'on' or 'off', not 'maybe'"),
+        (
+            "trials = 10",
+            "warm_start = true",
+            r"search\.warm_start: must be 'on' or 'off', not True",
+        ),
+        ("trials = 10", "stop_chance = 1.0", r"search\.stop_chance: .*less than 1"),
+        (
+            "trials = 10",
+            'sampler = "tpe"\nstop_chance = 0.1',
+            r"search\.stop_chance: tpe cannot tell .*search\.sampler may be auto or gp",
+        ),
         ("trials = 10", 'sampler = ["tpe"]', r"search\.sampler: \['tpe'\] is not a sampler"),
         ('"5m"', f'"{"9" * 400}h"', r"search\.time_budget: '9{40}' is not a duration"),
         ("max_samples = 9", "budget_ms = inf", r"policy\.budget_ms: .*finite"),

@@ -1,0 +1,38 @@
+"""Whether a search still promises a gain, for a study that ends when none is likely."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from autotune.search import Searcher
+from autotune.study.spec import StudySpec
+
+EVERY = 8  # trials between two estimates
+SAID_EVERY = 40
+
+
+class Prospect:
+    """Asks a searcher now and then what is still to be gained, if the study wants to know.
+
+    Args:
+        searcher: Whom to ask.
+        spec: Says which gain counts, and which chance of it is too small.
+        say: Passes an estimate on to a person.
+    """
+
+    def __init__(self, searcher: Searcher, spec: StudySpec, say: Callable[[str], None]) -> None:
+        self._searcher = searcher
+        self._spec = spec
+        self._say = say
+
+    def is_poor(self, trials: int) -> bool:
+        """Return True if a gain is unlikely after so many trials: resumed, the same."""
+        least, gain = self._spec.stop_chance, self._spec.stop_gain
+        if not least or trials % EVERY:
+            return False
+        chance = self._searcher.chance(gain)
+        if chance is None:
+            return False
+        if chance < least or trials % SAID_EVERY == 0:
+            self._say(f"after {trials} trials the chance of a gain over {gain:.2%} is {chance:.0%}")
+        return chance < least

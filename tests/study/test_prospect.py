@@ -1,0 +1,74 @@
+"""A study may end when a gain is unlikely, here on the recording that ships."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from autotune.device import open_device
+from autotune.records import QUICK, Limits, load_kernel
+from autotune.store import Store
+from autotune.study import StudySpec, run_study
+from autotune.study.events import Reason, Silent
+
+GEMM = load_kernel("gemm")
+MOST = 250
+
+
+class Heard(Silent):
+    def __init__(self):
+        self.notes = []
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+@pytest.fixture
+def tune(tmp_path):
+    """Return a function that replays a study and gives its report and its notes."""
+
+    def study(**changes):
+        spec = StudySpec(
+            name="s",
+            kernel_ref="gemm",
+            kernel=GEMM,
+            problems=(GEMM.problem_type.parse({"m": 1024, "n": 1024, "k": 1024}),),
+            policy=QUICK,
+            **{"trials": MOST, "prior": False, **changes},
+        )
+        heard = Heard()
+        with (
+            closing(open_device("recording:h200", limits=Limits())) as device,
+            Store.open(f"sqlite:///{tmp_path}/s.db") as store,
+        ):
+            report = run_study(spec, device=device, store=store, observer=heard).problems[0]
+        return report, [note for note in heard.notes if "chance" in note]
+
+    return study
+
+
+def test_it_ends_once_it_has_the_best_and_says_what_it_estimates(tune):
+    report, notes = tune(stop_chance=0.05)
+    assert report.reason is Reason.UNLIKELY
+    assert report.ran < MOST
+    assert report.best.median_ns == 6043.5  # the fastest of 1,470
+    assert f"after {report.ran} trials the chance of a gain over 1.00% is" in notes[-1]
+
+
+def test_run_again_it_does_nothing(tune):
+    first, _ = tune(stop_chance=0.05)
+    again, _ = tune(stop_chance=0.05)
+    assert (again.ran, again.reason) == (0, Reason.FINISHED_BEFORE)
+    assert again.total == first.total
+
+
+def test_a_larger_gain_is_sooner_unlikely(tune):
+    coarse, _ = tune(stop_chance=0.05, stop_gain=0.2)
+    fine, _ = tune(stop_chance=0.05)
+    assert 0 < coarse.total < fine.total
+
+
+def test_unless_it_is_asked_to_it_makes_every_trial(tune):
+    report, notes = tune(trials=150)
+    assert (report.ran, report.reason, notes) == (150, Reason.BUDGET, [])
