@@ -89,6 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         arguments: Words after the program's name; ``None`` takes those of this process.
     """
     signal.signal(signal.SIGTERM, _interrupt)
+    # The matrices of a search are small, and compilers want the cores. NumPy reads it when loaded.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without "µ" still gets the number

@@ -87,6 +87,7 @@ class Posterior:
         self._own = np.zeros((_ROOM, self._profile.shape[1]), dtype=np.float32)
         self._lower = np.zeros((_ROOM, _ROOM))
         self._reach = np.zeros((_ROOM, len(self._profile)), dtype=np.float32)
+        self._explained = np.zeros(len(self._profile))
         self.added: list[int] = []
 
     def add(self, name: int, code: Codes) -> None:
@@ -98,13 +99,19 @@ class Posterior:
         rest = math.sqrt(max(1 + NOISE - float(line @ line), NOISE))
         explained = line.astype(np.float32) @ self._reach[:count]
         self._reach[count] = (np.exp(-(self._profile @ pull)) - explained) / rest
+        self._explained += self._reach[count] ** 2
         self._lower[count, :count], self._lower[count, count] = line, rest
         self._own[count] = self._likeness.profile(code[:, None])[0]
         self.added.append(name)
 
     def keep(self, count: int) -> None:
         """Forget all but the first that were added."""
+        if count == len(self.added):
+            return
         del self.added[count:]
+        self._explained[:] = 0
+        for reach in self._reach[:count]:  # in the order in which it came, to the last bit
+            self._explained += reach**2
 
     def mean(self, scores: Floats) -> tuple[Floats, float]:
         """Return the expected score of each config of interest, and the variance of all scores.
@@ -118,9 +125,7 @@ class Posterior:
 
     def uncertainty(self) -> Floats:
         """Return the share of that variance which is left to each config of interest."""
-        reach = self._reach[: len(self.added)]
-        explained = np.einsum("ij,ij->j", reach, reach).astype(np.float64)
-        left: Floats = np.maximum(1 - explained, 1e-9)
+        left: Floats = np.maximum(1 - self._explained, 1e-9)
         return left
 
     def covariance(self, some: NDArray[np.intp]) -> Floats:
