@@ -17,7 +17,8 @@ from autotune.bundle.units import Need, needs
 from autotune.dispatch import Device as Measured
 from autotune.dispatch import Table
 from autotune.dispatch.bundle import MANIFEST, SCHEMA, SCHEMA_VERSION, TABLE, Bundle, digest_of
-from autotune.errors import AutotuneError, InvalidInput, InvalidTable, NoValidConfig
+from autotune.dispatch.table import content_of
+from autotune.errors import AutotuneError, InvalidInput, NoValidConfig
 from autotune.records import Binary, Failure, Launch, Scalar, Target, TensorMap
 from autotune.toolchain import (
     BinaryStore,
@@ -69,7 +70,7 @@ def write_bundle(
         ToolchainBroken: There is no compiler.
     """
     draft = _draft(folder)
-    text = _text(table)
+    text = content_of(os.fspath(table))
     loaded = Table.parse(text, os.fspath(table))
     needed = _needed(loaded)
     binaries = _compiled(needed, loaded.device.arch, store or BinaryStore())
@@ -97,14 +98,6 @@ def target_of(device: Measured) -> Target:
         threads_per_block=device.threads_per_block,
         l2_bytes=device.l2_bytes,
     )
-
-
-def _text(table: Path) -> bytes:
-    Table.load(table)  # says what is wrong with the file in its own words
-    try:
-        return table.read_bytes()
-    except OSError as error:
-        raise InvalidTable(f"table {str(table)!r} cannot be read: {error.strerror}") from None
 
 
 def _needed(table: Table) -> list[Need]:

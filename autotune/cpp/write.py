@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from autotune.cpp.header import header_text
-from autotune.dispatch import Table
-from autotune.dispatch.bundle import Bundle
+from autotune.dispatch.bundle import opened
 from autotune.errors import InvalidInput
 from autotune.files import write_whole
 
@@ -29,8 +27,7 @@ def write_header(source: Path, folder: Path, *, name: str) -> tuple[Path, ...]:
         InvalidTable: The table or bundle is not sound.
         InvalidInput: ``folder`` is none.
     """
-    loaded = Bundle.open(source) if os.path.isdir(source) else Table.load(source)  # noqa: PTH112 - Path.is_dir raises where the name is too long
-    text = header_text(loaded, name)
+    text = header_text(opened(source), name)
     ours = folder / "autotune"
     try:
         ours.mkdir(parents=True, exist_ok=True)

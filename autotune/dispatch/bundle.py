@@ -161,6 +161,15 @@ class Bundle:
         return f"Bundle({self.name!r}, binaries={len(self.binaries)})"
 
 
+def opened(path: str | os.PathLike[str]) -> Table | Bundle:
+    """Open a folder as a bundle and anything else as a table.
+
+    Raises:
+        InvalidTable: It is not sound.
+    """
+    return Bundle.open(path) if os.path.isdir(path) else Table.load(path)  # noqa: PTH112 - Path.is_dir raises where the name is too long
+
+
 def digest_of(manifest: Mapping[str, Any]) -> str:
     """Return what a manifest states as its ``sha256``: of its canonical JSON without that key."""
     text = json.dumps(manifest, sort_keys=True, separators=(",", ":"))
@@ -244,7 +253,7 @@ def _file(node: Node, name: str) -> PackedFile:
     digest = node.text("sha256")
     if _HEX.fullmatch(digest) is None:
         node.fail("must be 64 hexadecimal digits", "sha256")
-    return _ended(node, PackedFile(digest, _bounded(node, "bytes", MAX_FILE_BYTES)))
+    return _ended(node, PackedFile(digest, node.whole("bytes", at_least=0, at_most=MAX_FILE_BYTES)))
 
 
 def _binary(node: Node, unit: str) -> PackedBinary:
@@ -256,9 +265,9 @@ def _binary(node: Node, unit: str) -> PackedBinary:
         entry=node.text("entry"),
         compiler=node.text("compiler"),
         compiler_version=node.text("compiler_version"),
-        registers=_bounded(node, "registers", MAX_EXTENT),
-        spill_bytes=_bounded(node, "spill_bytes", MAX_EXTENT),
-        static_shared_bytes=_bounded(node, "static_shared_bytes", MAX_EXTENT),
+        registers=_extent(node, "registers"),
+        spill_bytes=_extent(node, "spill_bytes"),
+        static_shared_bytes=_extent(node, "static_shared_bytes"),
     )
     return _ended(node, binary)
 
@@ -270,15 +279,8 @@ def _launch(node: Node) -> PackedLaunch:
         role=node.text("role", among=ROLES),
         at=node.whole("at", at_least=0),
         unit=node.text("unit"),
-        block=_ended(
-            block,
-            (
-                _bounded(block, "x", MAX_EXTENT),
-                _bounded(block, "y", MAX_EXTENT),
-                _bounded(block, "z", MAX_EXTENT),
-            ),
-        ),
-        shared_bytes=_bounded(node, "shared_bytes", MAX_EXTENT),
+        block=_ended(block, (_extent(block, "x"), _extent(block, "y"), _extent(block, "z"))),
+        shared_bytes=_extent(node, "shared_bytes"),
         overlaps=node.flag("overlaps"),
         arguments=tuple([_argument(each) for each in node.nodes("arguments")]),
     )
@@ -291,22 +293,19 @@ def _argument(node: Node) -> Argument:
         return _ended(node, Argument(kind))
     if kind == "pointer":
         return _ended(node, Argument(kind, node.text("operand")))
-    box = _bounded(node, "box_rows", MAX_EXTENT), _bounded(node, "box_columns", MAX_EXTENT)
+    box = _extent(node, "box_rows"), _extent(node, "box_columns")
     argument = Argument(
         kind,
         node.text("operand"),
         box,
-        _bounded(node, "swizzle_bytes", MAX_EXTENT),
-        _bounded(node, "l2_promotion_bytes", MAX_EXTENT),
+        _extent(node, "swizzle_bytes"),
+        _extent(node, "l2_promotion_bytes"),
     )
     return _ended(node, argument)
 
 
-def _bounded(node: Node, key: str, most: int) -> int:
-    value = node.whole(key, at_least=0)
-    if value > most:
-        node.fail(f"must be at most {most}, not {value}", key)
-    return value
+def _extent(node: Node, key: str) -> int:
+    return node.whole(key, at_least=0, at_most=MAX_EXTENT)
 
 
 def _ended(node: Node, made: Made) -> Made:

@@ -131,10 +131,7 @@ def _weights(node: Node, scaled: tuple[str, ...]) -> tuple[int, ...]:
     child = node.node_if_there("weights")
     if child is None:
         return (1,) * len(scaled)
-    weights = tuple([child.whole(field, at_least=1) for field in scaled])
-    for field, weight in zip(scaled, weights, strict=True):
-        if weight > MOST_WEIGHT:
-            child.fail(f"must be at most {MOST_WEIGHT}, not {weight}", field)
+    weights = tuple([child.whole(field, at_least=1, at_most=MOST_WEIGHT) for field in scaled])
     child.end()
     return weights
 

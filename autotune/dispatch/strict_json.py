@@ -64,13 +64,15 @@ class Node:
         place = self._below(key) if key else self.place
         raise InvalidTable(f"{self._name}: {place + ' ' if place else ''}{problem}")
 
-    def whole(self, key: str, *, at_least: int | None = None) -> int:
+    def whole(self, key: str, *, at_least: int | None = None, at_most: int | None = None) -> int:
         """Take a whole number."""
         value = self._take(key)
         if type(value) is not int:
             self.fail(f"must be a whole number, not {_shown(value)}", key)
         if at_least is not None and value < at_least:
             self.fail(f"must be at least {at_least}, not {_shown(value)}", key)
+        if at_most is not None and value > at_most:
+            self.fail(f"must be at most {at_most}, not {_shown(value)}", key)
         return value
 
     def whole_or_null(self, key: str) -> int | None:

@@ -54,7 +54,7 @@ class Table:
                 schema that this package knows. The message says where.
         """
         name = os.fspath(path)
-        return cls.parse(_content(name), name)
+        return cls.parse(content_of(name), name)
 
     @classmethod
     def parse(cls, text: str | bytes, name: str = "table") -> Table:
@@ -115,7 +115,12 @@ class Table:
         return f"Table({self.name!r}, device={self.device.name!r}, kernels={[*self.kernels]})"
 
 
-def _content(name: str) -> bytes:
+def content_of(name: str) -> bytes:
+    """Return the bytes of a table file.
+
+    Raises:
+        InvalidTable: It cannot be read, or is too large.
+    """
     try:
         with open(name, "rb") as file:  # noqa: PTH123 - pathlib would slow the import by a third
             content = file.read(_MAX_BYTES + 1)

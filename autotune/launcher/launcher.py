@@ -9,7 +9,7 @@ from typing import Any
 
 from autotune.bundle import Compiling, Images, Packed
 from autotune.dispatch import Choice, Table
-from autotune.dispatch.bundle import Bundle
+from autotune.dispatch.bundle import Bundle, opened
 from autotune.errors import InvalidInput
 from autotune.launcher import gpu, operands
 from autotune.launcher.matmul import product
@@ -48,7 +48,7 @@ class Launcher:
         *,
         store: BinaryStore | None = None,
     ) -> None:
-        loaded = _opened(table) if isinstance(table, str | os.PathLike) else table
+        loaded = opened(table) if isinstance(table, str | os.PathLike) else table
         self._images: Images = Compiling(Nvrtc(), store)
         if isinstance(loaded, Bundle):
             self._images = Packed(loaded)
@@ -194,10 +194,6 @@ class Launcher:
                 planner = self._planners.get(kernel) or Planner(self.table, reference, self._images)
                 self._planners[kernel] = planner
         return planner
-
-
-def _opened(path: str | os.PathLike[str]) -> Table | Bundle:
-    return Bundle.open(path) if os.path.isdir(path) else Table.load(path)  # noqa: PTH112 - Path.is_dir raises where the name is too long
 
 
 def _one_device(views: Mapping[str, View]) -> int:
