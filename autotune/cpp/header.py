@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from autotune.cpp.layout import Group, Layout, Value, factors, shift
@@ -49,7 +49,7 @@ def _kernel(kernel: KernelTable) -> str:
     layout = Layout(kernel)
     return "\n".join(
         [
-            *(_enumeration(field, values) for field, values in _enumerations(layout).items()),
+            *_enumerations(layout),
             _problem(layout),
             _configs(layout),
             _data(layout),
@@ -58,8 +58,10 @@ def _kernel(kernel: KernelTable) -> str:
     )
 
 
-def _enumerations(layout: Layout) -> dict[str, list[str]]:
-    return {field: list(map(str, values)) for field, values in layout.values.items()}
+def _enumerations(layout: Layout) -> Iterator[str]:
+    names, kinds = field_names(layout.table), type_names(layout)
+    for field, values in layout.values.items():
+        yield _enumeration(kinds[field], names[field], list(map(str, values)))
 
 
 def type_names(layout: Layout) -> dict[str, str]:
@@ -75,17 +77,14 @@ def field_names(kernel: KernelTable) -> dict[str, str]:
     return dict(zip(fields, identifiers(fields), strict=True))
 
 
-def _enumeration(field: str, values: Sequence[str]) -> str:
-    kind = f"{field[:1].upper()}{field[1:]}"
-    kind = identifiers([*_TAKEN, kind])[-1]
-    plain = identifier(field)
-    listed, array = ", ".join(map(literal, values)), f"std::array<std::string_view, {len(values)}>"
+def _enumeration(kind: str, name: str, values: Sequence[str]) -> str:
+    texts = f"std::array<std::string_view, {len(values)}>"
     return "\n".join(
         [
             f"enum class {kind} : std::uint8_t {{ {', '.join(identifiers(values))} }};",
-            f"inline constexpr {array} {plain}_names{{{{{listed}}}}};",
-            f"inline std::optional<{kind}> {plain}_from(std::string_view text) {{",
-            f"    const auto at = autotune::index_of({plain}_names, text);",
+            f"inline constexpr {texts} {name}_names{nested(map(literal, values))};",
+            f"inline std::optional<{kind}> {name}_from(std::string_view text) {{",
+            f"    const auto at = autotune::index_of({name}_names, text);",
             f"    return at ? std::optional<{kind}>(static_cast<{kind}>(*at)) : std::nullopt;",
             "}\n",
         ]
@@ -116,10 +115,10 @@ def _configs(layout: Layout) -> str:
     )
 
 
-def _kind(values: Iterable[Value]) -> str:
-    wide = [value for value in values if isinstance(value, int) and abs(value) >= 1 << 31]
+def _kind(values: Sequence[Value]) -> str:
     if any(isinstance(value, str) for value in values):
         return "std::string_view"
+    wide = any(abs(int(value)) >= 1 << 31 for value in values)
     return "std::int64_t" if wide else "std::int32_t"
 
 
@@ -165,13 +164,8 @@ _SIZES = "std::array<std::int64_t, fields>"
 
 
 def _smallest(count: int) -> str:
-    return (
-        "std::uint8_t"
-        if count <= 1 << 8
-        else "std::uint16_t"
-        if count <= 1 << 16
-        else "std::uint32_t"
-    )
+    bits = next(bits for bits in (8, 16, 32) if count <= 1 << bits)
+    return f"std::uint{bits}_t"
 
 
 def _group(group: Group) -> str:

@@ -98,6 +98,17 @@ def test_a_kernel_without_scaled_fields_has_exact_answers_only(compile_cpp, tmp_
     assert subprocess.run([program], check=False).returncode == 2
 
 
+def test_fields_that_differ_in_their_capital_alone_have_types_of_their_own(compile_cpp, tmp_path):
+    text = table_text(random.Random(2), entries=5)
+    text = text.replace('"dtype"', '"type"').replace('"batch"', '"Type"')
+    (tmp_path / "main.cpp").write_text(
+        '#include "tuned.hpp"\nnamespace gemm = tuned::gemm;\n'
+        'int main() { return gemm::type_from("bf16") && !gemm::Type_from("bf16") ? 0 : 1; }\n'
+    )
+    program = compile_cpp(tmp_path / "main.cpp", include=[header(tmp_path, text)])
+    assert subprocess.run([program], check=False).returncode == 0
+
+
 def test_names_that_cpp_does_not_take_are_changed():
     assert identifiers(["operator", "bf16-fp32", "bf16_fp32", "7", "a__b"]) == [
         "operator_",

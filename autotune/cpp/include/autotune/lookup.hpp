@@ -50,9 +50,10 @@ struct Axis {
 };
 
 // What a table has for one choice of the exact fields: conditions, of which each answer needs some,
-// the strictest of each field, which hold if all do, and two grids of cells that tell which entries can be nearest. A problem in cell i has the
-// candidates cells[i] to cells[i + 1] - 1. One grid is for problems that break no condition; where
-// some are broken, others that would be beaten may have to answer.
+// the strictest of each field, which hold if all do, and two grids of cells that tell which entries
+// can be nearest. A problem in cell i has the candidates cells[i] to cells[i + 1] - 1. One grid is for
+// problems that break no condition; where some are broken, others that would be beaten may have to
+// answer.
 template <std::size_t Fields>
 struct Group {
     Range conditions, defaults;
