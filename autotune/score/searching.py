@@ -115,4 +115,5 @@ def _search(task: _Task, seeds: Sequence[int]) -> list[Run]:
 
 def _strategy(sampler: str) -> str:
     """Return Kernel Tuner's name of a sampler, or nothing if it is one of ours."""
-    return sampler.removeprefix(kernel_tuner.PREFIX) if kernel_tuner.PREFIX in sampler else ""
+    prefix = kernel_tuner.PREFIX
+    return sampler.removeprefix(prefix) if sampler.startswith(prefix) else ""
