@@ -67,7 +67,8 @@ def _enumerations(layout: Layout) -> Iterator[str]:
 def type_names(layout: Layout) -> dict[str, str]:
     """Return the name of the enumeration of each exact field."""
     capitals = [f"{name[:1].upper()}{name[1:]}" for name in layout.values]
-    names = identifiers([*_TAKEN, *capitals])[len(_TAKEN) :]
+    taken = (*_TAKEN, *field_names(layout.table).values())
+    names = identifiers([*taken, *capitals])[len(taken) :]
     return dict(zip(layout.values, names, strict=True))
 
 
