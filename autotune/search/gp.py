@@ -75,7 +75,8 @@ class GaussianProcess:
     def chance(self, gain: float) -> float | None:
         """Return how likely a row that is not learned is faster than the fastest by over ``gain``.
 
-        It follows from what was learned, whatever is pending. None: there is no model.
+        It follows from what was learned, whatever is pending. None: there is no model, nothing
+        is left to judge, or too little ran, or all of it alike.
         """
         self._refit_if_due()
         model = self._model
@@ -85,7 +86,12 @@ class GaussianProcess:
         left = np.array([row not in self._learned for row in model.judged.tolist()])
         random = np.random.default_rng((self._pool.seed, len(self._learned)))
         times = np.array([self._learned[row] for row in measured])
-        return model.chance(measured, _slownesses(times), gain, left=left, random=random)
+        if not left.any() or np.isfinite(times).sum() < STARTUP:
+            return None
+        slownesses = _slownesses(times)
+        if not slownesses.any():
+            return None
+        return model.chance(measured, slownesses, gain, left=left, random=random)
 
     def _most_promising(self) -> int | None:
         """Return the free row with most to gain, or None if no model judges one."""

@@ -179,3 +179,17 @@ def test_asking_for_the_chance_changes_nothing(name):
         return Status.OK, _time_ns(config)
 
     assert _run(curious, 40, outcome) == _run(_make(name), 40)
+
+
+def test_once_every_config_is_told_no_chance_is_left(name):
+    searcher = _make(name)
+    _run(searcher, len(VALID))
+    assert searcher.chance(0.01) in (None, 0)
+
+
+@pytest.mark.parametrize("right", [1, 2, 40])
+def test_nothing_is_unlikely_while_hardly_anything_ran_or_all_took_the_same(name, right):
+    searcher = _make(name)
+    outcomes = iter([(Status.OK, 100.0)] * right + [(Status.CRASHED, None)] * 40)
+    _run(searcher, 40, lambda _: next(outcomes))
+    assert searcher.chance(0.01) is None
