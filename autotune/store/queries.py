@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Select, case, distinct, func, 
 
 from autotune.records import Config, Status, Trial
 from autotune.store import models
-from autotune.store.codec import context_of, trial_of
+from autotune.store.codec import context_of, moment, trial_of
 from autotune.store.rows import EVERYTHING, Filter, StoredContext, StudySummary, TrialRow
 
 _TRIAL = models.Trial.__table__
@@ -44,9 +44,13 @@ def study_trials(connection: Connection, study_id: int, context_id: int, key: st
     return [_trial(row, key) for row in _fetched(connection, statement)]
 
 
-def answers(connection: Connection, stored: StoredContext) -> dict[str, Trial]:
+def answers(
+    connection: Connection, stored: StoredContext, before: datetime | None = None
+) -> dict[str, Trial]:
     """Return the newest trial of each config in one context, by config key."""
     statement = _select_trials().where(models.Trial.context_id == stored.id)
+    if before is not None:
+        statement = statement.where(models.Trial.finished_at < moment(before))
     key = stored.context.problem.key
     found = _fetched(connection, statement.order_by(models.Trial.id))
     return {row.config_key: _trial(row, key) for row in found}

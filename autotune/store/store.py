@@ -216,9 +216,16 @@ class Store:
         """Return the contexts that ``wanted`` matches, oldest first."""
         return self._read(lambda connection: queries.contexts(connection, wanted))
 
-    def answers(self, stored: StoredContext) -> dict[str, Trial]:
-        """Return the newest trial of each config in one context, failures too, by config key."""
-        return self._read(lambda connection: queries.answers(connection, stored))
+    def answers(
+        self, stored: StoredContext, *, before: datetime | None = None
+    ) -> dict[str, Trial]:
+        """Return the newest trial of each config in one context, failures too, by config key.
+
+        Args:
+            stored: The context.
+            before: Only what was recorded by then counts, or everything.
+        """
+        return self._read(lambda connection: queries.answers(connection, stored, before))
 
     def best(
         self,

@@ -40,10 +40,9 @@ def experience(
     like = sorted(stored, key=lambda each: _octaves(question, each.context))
     found: list[dict[Config, float]] = []
     for each in like:
-        trials = store.answers(each).values()
-        told = [trial for trial in trials if before is None or trial.finished_at < before]
-        if len(told) >= FEWEST:
-            found.append({trial.config: _time_ns(trial) for trial in told})
+        trials = store.answers(each, before=before).values()
+        if len(trials) >= FEWEST:
+            found.append({trial.config: _time_ns(trial) for trial in trials})
         if len(found) == NEAREST:
             break
     return found

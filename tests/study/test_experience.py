@@ -73,3 +73,13 @@ def test_a_search_resumes_with_what_it_knew_when_it_began(tune):
     whole = tune("parts", LARGE, database="w")
     assert [t.config for t in resumed[:15]] == [t.config for t in parts]
     assert [t.config for t in resumed] == [t.config for t in whole]
+
+
+def test_what_is_measured_again_meanwhile_takes_nothing_from_what_it_knew(tune):
+    tune("before", SMALL, trials=60)
+    tune("parts", LARGE, trials=15)
+    tune("again", SMALL, trials=60)  # the same configs: newer rows than the other's first
+    resumed = tune("parts", LARGE)
+    tune("before", SMALL, database="w", trials=60)
+    whole = tune("parts", LARGE, database="w")
+    assert [t.config for t in resumed] == [t.config for t in whole]
