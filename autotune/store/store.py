@@ -216,9 +216,7 @@ class Store:
         """Return the contexts that ``wanted`` matches, oldest first."""
         return self._read(lambda connection: queries.contexts(connection, wanted))
 
-    def answers(
-        self, stored: StoredContext, *, before: datetime | None = None
-    ) -> dict[str, Trial]:
+    def answers(self, stored: StoredContext, *, before: datetime | None = None) -> dict[str, Trial]:
         """Return the newest trial of each config in one context, failures too, by config key.
 
         Args:
