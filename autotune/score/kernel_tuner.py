@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -91,11 +92,12 @@ def _asked(interpreter: str, request: dict[str, Any], folder: str) -> Any:
     script = _DRIVER.read_text(encoding="utf-8")
     try:
         ended = subprocess.run(
-            [interpreter, "-c", script],
+            [_located(interpreter), "-c", script],
             cwd=folder,
             input=json.dumps(request),
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             check=False,
         )
     except OSError as error:
@@ -104,7 +106,18 @@ def _asked(interpreter: str, request: dict[str, Any], folder: str) -> Any:
         lines = ended.stderr.strip().splitlines()
         what = request.get("strategy", "Kernel Tuner")
         raise AutotuneError(f"{what}: {lines[-1] if lines else f'exit code {ended.returncode}'}")
-    return json.loads(ended.stdout)
+    try:
+        return json.loads(ended.stdout)
+    except ValueError:
+        raise AutotuneError(f"it answers {ended.stdout!r:.60}") from None
+
+
+def _located(interpreter: str) -> str:
+    """Return where an interpreter is, if not on the PATH, whatever folder it is started in.
+
+    A link stays one: it is what tells a virtual environment from the Python beneath.
+    """
+    return str(Path(interpreter).absolute()) if os.sep in interpreter else interpreter
 
 
 def _most(landscape: Landscape, budget: Budget) -> int:

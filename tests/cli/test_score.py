@@ -113,6 +113,18 @@ def test_what_cannot_be_scored_is_refused_at_once(autotune, here, words, reason)
     assert [*here.iterdir()] == []
 
 
+@pytest.mark.parametrize(("script", "reason"), [("echo hi", "answers 'hi"), ("kill -9 $$", "-9")])
+def test_a_program_that_is_no_kernel_tuner_is_refused(autotune, here, script, reason):
+    program = here / "python"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    asked = ("--samplers", "kernel_tuner:pso", "--kernel-tuner", "./python")
+    ended = autotune("score", "h200", *asked)
+    assert ended.code == 2
+    assert "./python has no Kernel Tuner: " in ended.err
+    assert reason in ended.err
+
+
 needs_kernel_tuner = pytest.mark.skipif(
     not KERNEL_TUNER, reason="AUTOTUNE_KERNEL_TUNER names no interpreter that has Kernel Tuner"
 )
