@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autotune.bundle.packed import Compiling, Images, Packed
 from autotune.bundle.units import Need, needs, unit_key
-from autotune.bundle.write import Written, write_bundle
+from autotune.bundle.write import Written, target_of, write_bundle
 
 __all__ = [
     "Compiling",
@@ -13,6 +13,7 @@ __all__ = [
     "Packed",
     "Written",
     "needs",
+    "target_of",
     "unit_key",
     "write_bundle",
 ]

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,16 +20,8 @@ from autotune.dispatch.bundle import MANIFEST, SCHEMA, SCHEMA_VERSION, TABLE, Bu
 from autotune.dispatch.table import content_of
 from autotune.errors import AutotuneError, InvalidInput, NoValidConfig
 from autotune.records import Binary, Failure, Launch, Scalar, Target, TensorMap
-from autotune.toolchain import (
-    BinaryStore,
-    CompilePool,
-    Compiler,
-    HostCompiler,
-    Nvrtc,
-    source_digest,
-)
+from autotune.toolchain import COMPILERS, BinaryStore, CompilePool, source_digest
 
-COMPILERS: Mapping[str, Callable[[], Compiler]] = {"cuda": Nvrtc, "c++": HostCompiler}
 LIMIT_S = 300.0  # for one binary
 
 Json = dict[str, Any]

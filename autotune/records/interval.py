@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import sqrt
 
 SURE_FROM = 6  # fewer samples cannot give an interval of 95 %, however wide
 
@@ -20,6 +21,16 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float]:
     ordered = sorted(samples)
     left_out = _left_out(len(ordered))
     return ordered[left_out], ordered[-1 - left_out]
+
+
+def median_error(spread: float, samples: int) -> float:
+    """Return the standard error of a median as a share of it, were the samples normal.
+
+    Args:
+        spread: Interquartile range of the samples over their median.
+        samples: How many there are.
+    """
+    return 0.93 * spread / sqrt(samples)
 
 
 @lru_cache(maxsize=1024)

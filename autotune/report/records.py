@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from math import log2
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from autotune.dispatch import Choice, KernelTable
+from autotune.dispatch.nearest import octaves
 from autotune.errors import AutotuneError
 from autotune.records import headline
 from autotune.report.fields import config_text, installed_kernel, problem_text
@@ -114,50 +114,44 @@ def octaves_off(kernel: KernelTable, problem: Mapping[str, Any], choice: Choice)
     """Return how often the sizes double between a problem and the one that answers for it."""
     if choice.entry is None:
         return 0.0
-    pairs = ((int(problem[name]), int(choice.entry.problem[name])) for name in kernel.scaled_fields)
-    return sum(abs(log2(max(asked, 1)) - log2(max(there, 1))) for asked, there in pairs)
-
-
-def _how_far(kernel: KernelTable, problem: Mapping[str, Any], choice: Choice) -> str:
-    far = octaves_off(kernel, problem, choice)
-    return f", {far:.2f} octaves off" if choice.source == "nearest" else ""
-
-
-def _certificate(choice: Choice) -> dict[str, Any] | None:
-    certificate = choice.entry.certificate if choice.entry else None
-    return certificate._asdict() if certificate else None
+    both = (problem, choice.entry.problem)
+    return octaves(*([int(fields[name]) for name in kernel.scaled_fields] for fields in both))
 
 
 def choice_record(kernel: KernelTable, problem: Mapping[str, Any], choice: Choice) -> Record:
     """Return what a lookup answered; a time that is another problem's says so."""
-    evidence = choice.entry.evidence if choice.entry else None
+    entry = choice.entry
+    evidence, certificate = (entry.evidence, entry.certificate) if entry else (None, None)
     members = {
         "kernel": choice.kernel,
         "problem": dict(problem),
         "config": dict(choice.config),
         "source": choice.source,
         "reason": choice.reason,
-        "entry_problem": dict(choice.entry.problem) if choice.entry else None,
+        "entry_problem": dict(entry.problem) if entry else None,
         "evidence": evidence._asdict() if evidence else None,
-        "certificate": _certificate(choice),
+        "certificate": certificate._asdict() if certificate else None,
     }
-    lines = {
-        "kernel": choice.kernel,
-        "source": choice.source,
-        "reason": choice.reason + _how_far(kernel, problem, choice),
-        "config": config_text(installed_kernel(kernel.kernel_ref), choice.config),
-    }
-    if evidence and choice.entry:
-        time = f"{time_text(evidence.time_ns)} (spread {spread_text(evidence.spread)})"
+    return Record(members=members, lines=dict(_lines(kernel, problem, choice)))
+
+
+def _lines(
+    kernel: KernelTable, problem: Mapping[str, Any], choice: Choice
+) -> Iterator[tuple[str, str]]:
+    far = f", {octaves_off(kernel, problem, choice):.2f} octaves off"
+    yield "kernel", choice.kernel
+    yield "source", choice.source
+    yield "reason", choice.reason + (far if choice.source == "nearest" else "")
+    yield "config", config_text(installed_kernel(kernel.kernel_ref), choice.config)
+    if choice.entry and (evidence := choice.entry.evidence):
         theirs = {name: choice.entry.problem[name] for name in problem}
         other = "" if choice.source == "exact" else f", that of {problem_text(theirs)}"
-        lines["time"] = time + other
-        lines["row"] = f"{evidence.row_id} of study {evidence.study}"
-    if choice.entry and choice.entry.certificate:
-        certificate = choice.entry.certificate
+        spread = f" (spread {spread_text(evidence.spread)})"
+        yield "time", f"{time_text(evidence.time_ns)}{spread}{other}"
+        yield "row", f"{evidence.row_id} of study {evidence.study}"
+    if choice.entry and (certificate := choice.entry.certificate):
         on = counted(len(certificate.problems), "problem")
-        lines["certified"] = f"{certificate.certified_at} on {on}"
-    return Record(members=members, lines=lines)
+        yield "certified", f"{certificate.certified_at} on {on}"
 
 
 def _trial_row(row: TrialRow) -> Row:

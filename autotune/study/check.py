@@ -9,28 +9,19 @@ import dataclasses
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import hypot, sqrt
+from math import hypot
 from typing import Any
 
+from autotune.bundle import target_of
 from autotune.device import Device
 from autotune.dispatch import Entry, Evidence, KernelTable, MeasuredUnder, Running, Table, fit
 from autotune.dispatch.fit import REFUSED
 from autotune.errors import AutotuneError, DeviceUnavailable
-from autotune.records import (
-    Candidate,
-    Config,
-    Failure,
-    Kernel,
-    Outcome,
-    Policy,
-    Target,
-    load_kernel,
-)
+from autotune.records import Candidate, Config, Failure, Kernel, Outcome, Policy, load_kernel
 from autotune.records.final import SIGMAS
+from autotune.records.interval import median_error
 from autotune.store import Filter, Store
-from autotune.toolchain import HostCompiler, Nvrtc, source_digest
-
-_COMPILERS = {"cuda": Nvrtc, "c++": HostCompiler}
+from autotune.toolchain import COMPILERS, source_digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +74,9 @@ class Retimed:
         evidence, measured = _shown_by(self.entry), self.outcome.measurement
         if measured is None or self.change is None:
             return False
-        then = evidence.spread / sqrt(evidence.samples)
-        now = measured.spread / sqrt(len(measured.samples_ns))
-        return abs(self.change) <= SIGMAS * 0.93 * hypot(then, now)
+        then = median_error(evidence.spread, evidence.samples)
+        now = median_error(measured.spread, len(measured.samples_ns))
+        return abs(self.change) <= SIGMAS * hypot(then, now)
 
 
 def check(table: Table, device: Device | None, store: Store | None) -> Iterator[Checked]:
@@ -182,8 +173,7 @@ def _said(context: MeasuredUnder) -> dict[str, str]:
 
 def _source(kernel: Kernel, answer: Entry, table: Table) -> str | None:
     """Return the digest of the kernel's source, or why it does not take the problem any more."""
-    limits = {each.name: getattr(table.device, each.name) for each in dataclasses.fields(Target)}
-    target = Target(**limits)
+    target = target_of(table.device)
     try:
         problem = kernel.problem_type.parse(answer.problem)
         return source_digest(kernel.unit(problem, kernel.default(problem, target), target))
@@ -196,8 +186,8 @@ def _toolchain(kernel: Kernel, device: Device | None) -> dict[str, str]:
     try:
         if device is not None:
             found = device.toolchain_of(kernel)
-        elif kernel.language in _COMPILERS:
-            found = _COMPILERS[kernel.language]().toolchain
+        elif kernel.language in COMPILERS:
+            found = COMPILERS[kernel.language]().toolchain
         else:
             return {}
     except AutotuneError:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from autotune.dispatch import broken_condition
-from autotune.records import Config, Trial
+from autotune.records import Config
 from autotune.store import Store
 from autotune.study.ahead import Ahead, Underway
 from autotune.study.events import Observer
@@ -50,7 +50,7 @@ class _Field:
         self._offered = None if question.offered is None else frozenset(question.offered)
         self._progress = Progress(question, store, valid=self)
         self._progress.recall_final()
-        ranked = [*self._progress.leading(), *sorted(self._right(), key=_median_ns)]
+        ranked = [*self._progress.leading(), *self._progress.fastest_first()]
         configs = dict.fromkeys(trial.config for trial in ranked)
         self.winners = list(configs)[: question.spec.cross]
 
@@ -106,11 +106,3 @@ class _Field:
             outcome=outcome,
             device_ns=time.perf_counter_ns() - began,
         )
-
-    def _right(self) -> Iterator[Trial]:
-        return (trial for trial in self._progress.trials.values() if trial.median_ns is not None)
-
-
-def _median_ns(trial: Trial) -> float:
-    assert trial.median_ns is not None
-    return trial.median_ns

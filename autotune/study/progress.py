@@ -90,6 +90,10 @@ class Progress:
         self.finalists = last.finalists
         return True
 
+    def fastest_first(self) -> list[Trial]:
+        """Return the trials that are right, by their time."""
+        return sorted(filter(_is_right, self.trials.values()), key=_median_ns)
+
     def leading(self) -> list[Trial]:
         """Return the winner and what ties with it: by the final, or else the best alone."""
         right = filter(_is_right, self.trials.values())

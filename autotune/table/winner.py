@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import hypot, sqrt
+from math import hypot
 
 from autotune.dispatch import broken_condition
 from autotune.records import Config, Measurement, leaders, tie_order
 from autotune.records.final import SIGMAS
+from autotune.records.interval import median_error
 from autotune.store import Final, TrialRow
 from autotune.table.evidence import Evidence
 
@@ -98,5 +99,4 @@ def _ties(slower: Measurement, fastest: Measurement) -> bool:
 
 
 def _noise_ns(measured: Measurement) -> float:
-    """Return the standard error of a median, in ns: about 0.93 IQR / sqrt(samples)."""
-    return 0.93 * measured.spread * measured.median_ns / sqrt(len(measured.samples_ns))
+    return measured.median_ns * median_error(measured.spread, len(measured.samples_ns))
