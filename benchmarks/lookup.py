@@ -21,8 +21,6 @@ process's processors, which other work on the machine prolongs less than the clo
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import json
 import os
 import platform
 import random
@@ -32,11 +30,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from made_table import table_text
 from results_file import write_json
 from suite import shipped
 
-from autotune.dispatch import SCHEMA_VERSION, Finder, Table
-from autotune.records import Target
+from autotune.dispatch import Finder, Table
+from autotune.records.targets import TARGETS
 from autotune.toolchain.pool import usable_cpus
 from kernel_space.gemm import Gemm, GemmProblem
 
@@ -44,30 +43,7 @@ ROUNDS = 15
 FIELDS = ("m", "n", "k", "dtype", "layout")
 ENTRIES = 40
 WARM, UNSEEN, FIRST = 50_000, 2_000, 100
-H200 = Target(
-    arch="sm_90a",
-    sm_count=132,
-    shared_bytes_per_block=232448,
-    shared_bytes_per_sm=233472,
-    l2_bytes=62914560,
-)
-EVIDENCE: dict[str, Any] = {
-    "time_ns": 1.0,
-    "spread": 0.0,
-    "samples": 1,
-    "tied": 0,
-    "verified": True,
-    "study": "",
-    "measured_at": "",
-    "origin": "measured",
-    "context": "made",
-}
-CONTEXT = {
-    "source_digest": "",
-    "toolchain": {"compiler": "", "version": ""},
-    "policy": {},
-    "replayed_from": "",
-}
+
 Values = tuple[int | str, ...]
 
 
@@ -89,7 +65,7 @@ def main() -> None:
 
 def measured(rounds: int) -> list[dict[str, Any]]:
     """Return a row for each kind of lookup, in ns."""
-    text, chance = table_text(), random.Random(1)  # noqa: S311 - no secret
+    text, chance = defaults_text(), random.Random(1)  # noqa: S311 - no secret
     table = Table.parse(text)
     find = table.finder("gemm")
     seen = [tuple(problem.as_dict().values()) for problem in problems()] * 100
@@ -158,38 +134,10 @@ def problems() -> list[GemmProblem]:
     return list(dict.fromkeys(found))[:ENTRIES]
 
 
-def table_text() -> str:
-    """Return a table of the kernel's defaults, as if they had been measured."""
-    kernel = Gemm()
-    entries = []
-    for at, problem in enumerate(problems()):
-        config = kernel.default(problem, H200)
-        conditions = [dataclasses.asdict(each) for each in kernel.conditions(problem, config)]
-        made: dict[str, Any] = {
-            "problem": problem.as_dict(),
-            "config": dict(config),
-            "conditions": conditions,
-        }
-        entries.append({**made, "evidence": {**EVIDENCE, "row_id": at}})
-    part = {
-        "kernel_ref": "gemm",
-        "scaled_fields": ["m", "n", "k"],
-        "exact_fields": ["dtype", "layout"],
-        "contexts": {"made": CONTEXT},
-        "entries": entries,
-        "defaults": [],
-        "weights": {"m": 1, "n": 1, "k": 1},
-    }
-    device = {"kind": "cuda", "name": "NVIDIA H200", "memory_bytes": 0, "driver": ""}
-    words = {"schema": "autotune.table", "generator": "", "created": "", "database_revision": ""}
-    return json.dumps(
-        {
-            **words,
-            "schema_version": SCHEMA_VERSION,
-            "device": {**device, **dataclasses.asdict(H200)},
-            "kernels": {"gemm": part},
-        }
-    )
+def defaults_text() -> str:
+    """Return the text of a table of the kernel's defaults, as if they had been measured."""
+    answers = [(problem.as_dict(), {}) for problem in problems()]
+    return table_text(Gemm(), TARGETS["sm_90a"], answers)
 
 
 def _row(lookup: str, rounds_ns: list[float]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from autotune.dispatch import SCHEMA_VERSION
 from autotune.records import Kernel, Target, Value
 from autotune.toolchain import source_digest
 
@@ -25,6 +26,12 @@ EVIDENCE = {
     "origin": "measured",
     "context": "made",
 }
+CONTEXT = {
+    "source_digest": "f" * 32,
+    "toolchain": {"compiler": "a compiler", "version": "1"},
+    "policy": {"cache": "cold"},
+    "replayed_from": "",
+}
 
 
 def table_text(
@@ -34,28 +41,23 @@ def table_text(
     problem = kernel.problem_type.parse(answers[0][0])
     unit = kernel.unit(problem, kernel.default(problem, target), target)
     fields = problem.as_dict()
-    context = {
-        "source_digest": source_digest(unit),
-        "toolchain": {"compiler": "a compiler", "version": "1"},
-        "policy": {"cache": "cold"},
-        "replayed_from": "",
-    }
     made = {
         "kernel_ref": kernel.name,
         "scaled_fields": list(kernel.scaled_fields),
         "exact_fields": [name for name in fields if name not in kernel.scaled_fields],
-        "contexts": {"made": context},
+        "contexts": {"made": {**CONTEXT, "source_digest": source_digest(unit)}},
         "entries": [_answer(kernel, target, *each) for each in answers],
         "defaults": [_answer(kernel, target, *each) for each in defaults],
         "weights": dict.fromkeys(kernel.scaled_fields, 1),
     }
-    return json.dumps(_document(target, {kernel.name: made}), indent=2, sort_keys=True) + "\n"
+    return json.dumps(document(target, {kernel.name: made}), indent=2, sort_keys=True) + "\n"
 
 
-def _document(target: Target, kernels: Json) -> Json:
+def document(target: Target, kernels: Json) -> Json:
+    """Return the document of a table for ``target`` with these parts, by kernel."""
     return {
         "schema": "autotune.table",
-        "schema_version": 3,
+        "schema_version": SCHEMA_VERSION,
         "generator": "made by hand",
         "created": "2026-01-02T03:04:05Z",
         "database_revision": "0003",

@@ -33,7 +33,7 @@ from autotune.store import Filter, Store
 from autotune.table.answered import Answered
 from autotune.table.evidence import gather
 from autotune.table.portfolio import portfolios
-from autotune.table.regret import LeftOut, Losses, grid, judged
+from autotune.table.regret import LeftOut, Losses, grid, judged, summary
 
 MOST_CONFIGS = 16
 
@@ -120,15 +120,11 @@ def losses(problems: Sequence[Answered]) -> list[dict[str, Any]]:
 
 
 def _row(rule: str, found: Losses, nearest: Losses, weights: Sequence[int] = ()) -> dict[str, Any]:
-    known = found[~np.isnan(found)]
     both = ~np.isnan(found) & ~np.isnan(nearest)
     return {
         "rule": rule,
         "weights": list(weights),
-        "judged": len(known),
-        "mean": round(float(known.mean()), 4) if known.size else None,
-        "p95": round(float(np.quantile(known, 0.95)), 4) if known.size else None,
-        "worst": round(float(known.max()), 4) if known.size else None,
+        **summary(found),
         "on_both": int(both.sum()),
         "mean_on_both": round(float(found[both].mean()), 4) if both.any() else None,
         "against": round(float(nearest[both].mean()), 4) if both.any() else None,

@@ -43,16 +43,20 @@ class Judgement:
 
     def as_dict(self) -> dict[str, Any]:
         """Return what a table says of it."""
-        known = self.losses[~np.isnan(self.losses)]
-        some = bool(known.size)
-        return {
-            "rule": RULE,
-            "problems": len(self.losses),
-            "judged": len(known),
-            "mean": round(float(known.mean()), 4) if some else None,
-            "p95": round(float(np.quantile(known, 0.95)), 4) if some else None,
-            "worst": round(float(known.max()), 4) if some else None,
-        }
+        return {"rule": RULE, "problems": len(self.losses), **summary(self.losses)}
+
+
+def summary(losses: Losses) -> dict[str, float | None]:
+    """Return how many losses are known, their mean, what 95 % stay below, and the worst."""
+    known = losses[~np.isnan(losses)]
+    if not known.size:
+        return {"judged": 0, "mean": None, "p95": None, "worst": None}
+    return {
+        "judged": len(known),
+        "mean": round(float(known.mean()), 4),
+        "p95": round(float(np.quantile(known, 0.95)), 4),
+        "worst": round(float(known.max()), 4),
+    }
 
 
 def judged(problems: Sequence[Answered], choose: Choose) -> Judgement:

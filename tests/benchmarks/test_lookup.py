@@ -15,5 +15,5 @@ def test_each_kind_of_lookup_has_a_time(monkeypatch):
 
 
 def test_the_table_holds_as_many_problems_as_it_says():
-    entries = Table.parse(lookup.table_text()).kernels["gemm"].entries
+    entries = Table.parse(lookup.defaults_text()).kernels["gemm"].entries
     assert len({tuple(entry.problem.values()) for entry in entries}) == lookup.ENTRIES

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "bundle")]  # for the helpers beside the tests
+BENCHMARKS = HERE.parents[1] / "benchmarks"
+sys.path[:0] = map(str, (HERE, HERE.parent / "bundle", BENCHMARKS))  # for what tests share
 
 STRICT = ("-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-pedantic")
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 import random
 
+from made_table import CONTEXT, EVIDENCE, document
+
+from autotune.records.targets import TARGETS
+
 SIZES = ("m", "n", "k")
 CONDITIONS = (
     [],
@@ -24,12 +28,14 @@ def table_text(draw: random.Random, *, entries: int, weights=(1, 1, 1)) -> str:
         "kernel_ref": "gemm",
         "scaled_fields": list(SIZES),
         "exact_fields": ["dtype", "batch"],
-        "contexts": {"c": _CONTEXT},
-        "entries": [_answer(draw, problem, _EVIDENCE) for problem in problems.values()],
+        "contexts": {"made": CONTEXT},
+        "entries": [_answer(draw, problem, EVIDENCE) for problem in problems.values()],
         "defaults": [_answer(draw, random_problem(draw), None) for _ in range(6)],
         "weights": dict(zip(SIZES, weights, strict=True)),
     }
-    return json.dumps(_DOCUMENT | {"kernels": {"gemm": kernel}})
+    made = document(TARGETS["sm_90a"], {"gemm": kernel})
+    made["device"]["name"] = "a GPU \\"  # a line of C++ must not end so
+    return json.dumps(made)
 
 
 def random_problem(draw: random.Random) -> dict[str, int | str]:
@@ -74,43 +80,3 @@ def _own(problem):
     """Return a bound that few other problems keep."""
     bound = min(1 << problem["m"].bit_length(), 10**17)
     return [{"field": "m", "multiple_of": 1, "at_least": None, "at_most": bound}]
-
-
-_CONTEXT = {
-    "source_digest": "f" * 32,
-    "toolchain": {"compiler": "nvrtc", "version": "13.0"},
-    "policy": {},
-    "replayed_from": "",
-}
-_EVIDENCE = {
-    "time_ns": 1000.0,
-    "spread": 0.0,
-    "samples": 1,
-    "tied": 0,
-    "verified": True,
-    "row_id": 1,
-    "study": "s",
-    "measured_at": "",
-    "origin": "measured",
-    "context": "c",
-}
-_DOCUMENT = {
-    "schema": "autotune.table",
-    "schema_version": 3,
-    "generator": "test",
-    "created": "",
-    "database_revision": "",
-    "device": {
-        "kind": "cuda",
-        "name": "a GPU \\",
-        "arch": "sm_90a",
-        "sm_count": 132,
-        "shared_bytes_per_block": 232448,
-        "shared_bytes_per_sm": 233472,
-        "registers_per_sm": 65536,
-        "threads_per_block": 1024,
-        "l2_bytes": 62914560,
-        "memory_bytes": 150754820096,
-        "driver": "580.00",
-    },
-}
