@@ -70,7 +70,7 @@ def test_lines_tell_the_device_the_best_and_the_failures():
         _tell(observer)
     lines = console.file.getvalue().splitlines()
     assert lines == [
-        "study [red]s[/red]: kernel host_matmul, 1 problem, sampler tpe, seed 0",
+        "study [red]s[/red]: kernel host_matmul, 1 problem, sampler auto, seed 0",
         "device recording:x replays what was measured on A GPU, built by nvrtc 13.0.88",
         "m=100,n=100,k=100: 3 of 50 configurations to try, 2 done before",
         "  3/5  best 1.00 µs  2.00 TFLOP/s  tile=2",
