@@ -25,6 +25,16 @@ class Config(Mapping[str, Value]):
         merged = {**(values or {}), **named}
         self._values: dict[str, Value] = dict(sorted(merged.items()))
 
+    @classmethod
+    def owning(cls, values: dict[str, Value]) -> Config:
+        """Return the config of ``values``, whose names are sorted and which nobody changes later.
+
+        Nothing is copied or sorted: a space makes many.
+        """
+        config = cls.__new__(cls)
+        config._values = values  # noqa: SLF001 - its own
+        return config
+
     @cached_property
     def key(self) -> str:
         """32 hexadecimal digits that identify this choice."""

@@ -69,7 +69,14 @@ class Constraint:
         Raises:
             InvalidInput: The rule's own code raises, or answers with neither words nor None.
         """
-        used = {name: values[name] for name in self.uses}
+        return self.judge({name: values[name] for name in self.uses})
+
+    def judge(self, used: Mapping[str, Value]) -> str | None:
+        """Return why ``used``, which holds what the rule uses and no more, breaks it, or None.
+
+        Raises:
+            InvalidInput: As ``reason``.
+        """
         try:
             reason = self.broken(**used)
         except AutotuneError:

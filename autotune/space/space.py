@@ -1,4 +1,4 @@
-"""A space: enumerate, check, explain."""
+"""A space: count, enumerate, draw, check, explain."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 
 from autotune.errors import InvalidInput
 from autotune.records import Config, Value
 from autotune.space.parameter import Constraint, Parameter
-from autotune.space.walk import Walk
+from autotune.space.tree import Tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,7 @@ class Space:
 
     Args:
         parameters: In the order in which they are bound; put those that constraints use early.
+            Those with one value are bound before all others, wherever they stand.
         constraints: Checked as soon as the last parameter that they name is bound.
     """
 
@@ -44,7 +46,8 @@ class Space:
     ) -> None:
         self.parameters = parameters
         self.constraints = constraints
-        self._position = {p.name: i for i, p in enumerate(parameters)}
+        self._order = sorted(parameters, key=_is_a_choice)  # the others stand in nobody's way
+        self._position = {p.name: i for i, p in enumerate(self._order)}
         if len(self._position) != len(parameters):
             raise ValueError("two parameters of a space share a name")
         self._due: list[list[Constraint]] = [[] for _ in parameters]
@@ -64,9 +67,7 @@ class Space:
         """
         for name in allowed:
             if name not in self._position:
-                raise InvalidInput(
-                    f"space: unknown parameter {name!r}; allowed: {', '.join(self._position)}"
-                )
+                raise InvalidInput(f"space: unknown parameter {name!r}; allowed: {self._names()}")
         cut = tuple(_cut(p, allowed[p.name]) if p.name in allowed else p for p in self.parameters)
         return Space(cut, self.constraints)
 
@@ -77,7 +78,7 @@ class Space:
         """
         for name in config:
             if name not in self._position:
-                return "values", f"{name} is not a parameter; there are {', '.join(self._position)}"
+                return "values", f"{name} is not a parameter; there are {self._names()}"
         for parameter in self.parameters:
             if parameter.name not in config:
                 return "values", f"it names no {parameter.name}, one of {_listed(parameter)}"
@@ -92,22 +93,60 @@ class Space:
 
     def __iter__(self) -> Iterator[Config]:
         """Yield every valid config, in a fixed order, without building the full product."""
-        return map(Config, Walk(self.parameters, self._due).choices())
+        return (Config.owning(choice.copy()) for choice in self._tree().choices())
+
+    def count(self) -> int:
+        """Return how many configs are valid; only where most rules use many is each looked at."""
+        return self._tree().count()
+
+    def sample(self, count: int, seed: int = 0) -> list[Config]:
+        """Return ``count`` distinct valid configs, or all where there are fewer.
+
+        Every set of so many valid configs is equally likely, and follows from ``seed``. Its
+        configs come in the order of the space. Memory is that of the sample and some tens of
+        megabytes, however many configs are valid.
+        """
+        tree = self._tree()
+        ranks = _drawn(tree.count(), count, Random(seed))  # noqa: S311 - not a secret
+        return [Config.owning(tree.choice(rank)) for rank in sorted(ranks)]
 
     def census(self) -> Census:
         """Count what each constraint removes."""
-        walk = Walk(self.parameters, self._due)
-        valid = sum(1 for _ in walk.choices())
-        return Census(total=self.size, valid=valid, removed=walk.removed, example=walk.example)
+        tree = self._tree()
+        removed = tree.removed()
+        valid = self.size - sum(removed.values())
+        return Census(total=self.size, valid=valid, removed=removed, example=tree.examples())
+
+    def _tree(self) -> Tree:
+        return Tree(self._order, self._due)
+
+    def _names(self) -> str:
+        return ", ".join(parameter.name for parameter in self.parameters)
 
     def _last_use(self, constraint: Constraint) -> int:
         unknown = [name for name in constraint.uses if name not in self._position]
         if unknown or not constraint.uses:
             raise ValueError(
                 f"constraint {constraint.name!r} uses {unknown or 'no parameter'}; "
-                f"the space has {', '.join(self._position)}"
+                f"the space has {self._names()}"
             )
         return max(self._position[name] for name in constraint.uses)
+
+
+def _is_a_choice(parameter: Parameter) -> bool:
+    return len(parameter.values) > 1
+
+
+def _drawn(size: int, count: int, random: Random) -> set[int]:
+    """Return ``count`` of ``range(size)``, each set of them equally likely.
+
+    ``Random.sample`` cannot draw from more than a machine word counts; this way of Floyd's can.
+    """
+    drawn: set[int] = set()
+    for last in range(max(0, size - count), size):
+        rank = random.randrange(last + 1)
+        drawn.add(last if rank in drawn else rank)
+    return drawn
 
 
 def _listed(parameter: Parameter) -> str:
