@@ -91,6 +91,10 @@ class Space:
                 return constraint.name, reason
         return None
 
+    def __contains__(self, config: object) -> bool:
+        """Return True if ``config`` keeps every rule."""
+        return isinstance(config, Config) and self.broken(config) is None
+
     def __iter__(self) -> Iterator[Config]:
         """Yield every valid config, in a fixed order, without building the full product."""
         return (Config.owning(choice.copy()) for choice in self._tree().choices())

@@ -85,8 +85,12 @@ class _ProblemSearch:
         self._problem = question.problem
         self._device = question.device
         self._store = store
-        self._valid = list(question.valid())
-        self._progress = Progress(question, store, valid=frozenset(self._valid))
+        self._valid, self._valid_count = question.searched()
+        sampled = self._valid_count > len(self._valid)
+        counted = question.space if sampled else frozenset(self._valid)
+        self._progress = Progress(question, store, valid=counted)
+        if sampled:  # what an earlier sample held stays a choice
+            self._valid = list(dict.fromkeys([*self._valid, *self._progress.trials]))
         self._again = self._set_aside_failed() if retry else []
         self._yardstick = self._make_yardstick()
 
@@ -98,8 +102,11 @@ class _ProblemSearch:
             self._problem,
             planned=min(planned, len(self._valid) - done),
             done=done,
-            valid=len(self._valid),
+            valid=self._valid_count,
         )
+        if self._valid_count > len(self._valid):
+            some = f"{len(self._valid):,} of {self._valid_count:,} valid configurations"
+            observer.note(f"{self._problem}: searches {some}, drawn uniformly")
         ran, reason = 0, Reason.FINISHED_BEFORE
         if planned:
             ran, reason = self._search(planned, observer, deadline)
@@ -280,7 +287,7 @@ class _ProblemSearch:
             reason=reason,
             ran=ran,
             total=len(progress.trials),
-            valid=len(self._valid),
+            valid=self._valid_count,
             best=leading[0] if leading else None,
             tied=max(0, len(leading) - 1),
             default=progress.default,

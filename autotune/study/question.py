@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from numbers import Real
 
 from autotune.device.protocol import Device
@@ -23,6 +24,7 @@ from autotune.space import Space
 from autotune.store import Context
 from autotune.study.spec import StudySpec
 
+MOST_SEARCHED = 250_000  # configs: a search holds about a kilobyte for each
 _VERIFIED_FIRST = (Status.OK, Status.STOPPED_EARLY)
 
 
@@ -55,6 +57,23 @@ class Question:
         if self.offered is None:
             return iter(self.space)
         return (config for config in self.offered if self.space.broken(config) is None)
+
+    def searched(self) -> tuple[list[Config], int]:
+        """Return the valid configs that a search chooses from, and how many are valid.
+
+        They are all, or a uniform sample of ``MOST_SEARCHED`` and the default. The sample follows
+        from the study's seed: a study that is resumed has the same.
+        """
+        valid = list(islice(self.valid(), MOST_SEARCHED + 1))
+        if len(valid) <= MOST_SEARCHED:
+            return valid, len(valid)
+        if self.offered is not None:
+            valid = list(self.valid())
+            return valid, len(valid)
+        valid = self.space.sample(MOST_SEARCHED, self.spec.seed)
+        default = self.default.config
+        first = [default] if default in self.space else []
+        return list(dict.fromkeys([*first, *valid])), self.space.count()
 
     def estimates(self, configs: Iterable[Config]) -> dict[Config, float]:
         """Return the finite times that the kernel predicts, in ns: none without a prior.
