@@ -121,11 +121,14 @@ class _ProblemSearch:
     ) -> tuple[int, Reason]:
         searcher = self._make_searcher(observer)
         prospect = Prospect(searcher, self._spec, partial(self._note, observer))
+        over = prospect.recall(list(self._progress.trials.values()))
+        planned = len(self._again) if over else planned
         ahead = Ahead(self._question, self._configs(searcher))
         for ran in range(planned):
-            if prospect.is_poor(len(self._progress.trials)):
+            searched = ran > 0 and ran >= len(self._again)
+            if searched and prospect.is_poor(len(self._progress.trials)):
                 ahead.abandon()
-                return ran, Reason.UNLIKELY if ran else Reason.FINISHED_BEFORE
+                return ran, Reason.UNLIKELY
             if deadline is not None and time.monotonic() >= deadline:
                 ahead.abandon()
                 return ran, Reason.TIME
@@ -137,7 +140,7 @@ class _ProblemSearch:
             observer.trial(self._problem, trial, self._progress.best)
             self._refuse_a_broken_machine()
             self._watch(observer)
-        return planned, Reason.BUDGET
+        return planned, Reason.BUDGET if planned else Reason.FINISHED_BEFORE
 
     def _make_searcher(self, observer: Observer) -> Searcher:
         spec = self._spec
@@ -153,8 +156,8 @@ class _ProblemSearch:
         )
         if spec.sampler != sampler or elsewhere:
             self._note(observer, _way(sampler, elsewhere))
-        for trial in self._progress.trials.values():
-            searcher.tell(trial.config, trial.status, trial.known_ns)
+        if spec.stop_chance and sampler not in MODELS:
+            self._note(observer, f"{sampler} cannot tell when a gain is unlikely: it goes on")
         return searcher
 
     def _note(self, observer: Observer, text: str) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from autotune.records import Trial
 from autotune.search import Searcher
 from autotune.study.spec import StudySpec
 
@@ -25,8 +26,20 @@ class Prospect:
         self._spec = spec
         self._say = say
 
+    def recall(self, trials: Sequence[Trial]) -> bool:
+        """Tell the searcher what is recorded; return True if that was where the search ended.
+
+        Rows may have been added since: winners of other problems, say.
+        """
+        asked, poor = len(trials) - len(trials) % EVERY, False
+        for told, trial in enumerate(trials, 1):
+            self._searcher.tell(trial.config, trial.status, trial.known_ns)
+            if told == asked:
+                poor = self.is_poor(told)
+        return poor
+
     def is_poor(self, trials: int) -> bool:
-        """Return True if a gain is unlikely after so many trials: resumed, the same."""
+        """Return True if a gain is unlikely after so many trials."""
         least, gain = self._spec.stop_chance, self._spec.stop_gain
         if not least or trials % EVERY:
             return False

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 
 import pytest
 
 from autotune.device import open_device
-from autotune.records import QUICK, Limits, load_kernel
+from autotune.records import QUICK, Limits, Status, load_kernel
 from autotune.store import Store
 from autotune.study import StudySpec, run_study
 from autotune.study.events import Reason, Silent
 
 GEMM = load_kernel("gemm")
 MOST = 250
+SQUARE, FLAT, LARGE = (
+    (GEMM.problem_type.parse({"m": m, "n": n, "k": n}),)
+    for m, n in ((1024, 1024), (512, 4096), (4096, 4096))
+)
 
 
 class Heard(Silent):
@@ -33,17 +38,16 @@ def tune(tmp_path):
             name="s",
             kernel_ref="gemm",
             kernel=GEMM,
-            problems=(GEMM.problem_type.parse({"m": 1024, "n": 1024, "k": 1024}),),
             policy=QUICK,
-            **{"trials": MOST, "prior": False, **changes},
+            **{"trials": MOST, "prior": False, "problems": SQUARE, **changes},
         )
         heard = Heard()
         with (
             closing(open_device("recording:h200", limits=Limits())) as device,
             Store.open(f"sqlite:///{tmp_path}/s.db") as store,
         ):
-            report = run_study(spec, device=device, store=store, observer=heard).problems[0]
-        return report, [note for note in heard.notes if "chance" in note]
+            report = run_study(spec, device=device, store=store, observer=heard).problems[-1]
+        return report, [note for note in heard.notes if "chance" in note or "cannot" in note]
 
     return study
 
@@ -72,3 +76,28 @@ def test_a_larger_gain_is_sooner_unlikely(tune):
 def test_unless_it_is_asked_to_it_makes_every_trial(tune):
     report, notes = tune(trials=150)
     assert (report.ran, report.reason, notes) == (150, Reason.BUDGET, [])
+
+
+def test_it_stays_ended_when_winners_of_other_problems_join(tune):
+    problems = (*LARGE, *SQUARE, *FLAT)
+    alone, _ = tune(stop_chance=0.9, problems=problems)
+    joined, _ = tune(stop_chance=0.9, problems=problems, cross=2)
+    again, _ = tune(stop_chance=0.9, problems=problems, cross=2)
+    assert alone.total < joined.total <= alone.total + 4
+    assert (again.ran, again.total) == (0, joined.total)
+
+
+def test_what_failed_is_tried_again_however_unlikely_a_gain_is(tune, tmp_path):
+    tune(trials=16)
+    with closing(sqlite3.connect(tmp_path / "s.db")) as connection, connection:
+        connection.execute("UPDATE trial SET status = 'crashed' WHERE number BETWEEN 1 AND 8")
+    report, _ = tune(stop_chance=0.999, stop_gain=1.0, retry_failed=True)
+    assert report.ran == 8
+    assert report.statuses[Status.CRASHED] == 0
+    assert report.total == 16
+
+
+def test_a_sampler_that_cannot_tell_says_so(tune):
+    report, notes = tune(stop_chance=0.9, sampler="random", trials=9)
+    assert report.ran == 9
+    assert notes == [f"{report.problem}: random cannot tell when a gain is unlikely: it goes on"]
