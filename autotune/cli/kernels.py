@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from autotune.cli.options import Fields, ProblemFields, format_option, verbosity
+from autotune.cli.options import Fields, ProblemFields, Whole, format_option, verbosity
 from autotune.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from autotune.records import Kernel, Target
+    from collections.abc import Callable
+
+    from autotune.records import Kernel, Problem, Target
     from autotune.report.sheet import Sheet
 
+    AboutSpace = Callable[[Kernel, Problem, Target], Sheet]
 
 DEFAULT_ARCH = "sm_90a"
+MOST_SAMPLED = 1_000_000
 
 
 @click.command()
@@ -26,21 +31,40 @@ DEFAULT_ARCH = "sm_90a"
     help=f"Compile target.  [default: {DEFAULT_ARCH}; for C++, this machine]",
 )
 @click.option("--explain", is_flag=True, help="Count what each constraint removes.")
+@click.option(
+    "--sample",
+    metavar="N",
+    type=Whole(min=1, max=MOST_SAMPLED),
+    help="Draw N configurations that keep every constraint.",
+)
+@click.option("--seed", type=Whole(min=0, max=2**32 - 1), default=0, help="Seed of --sample.")
 @format_option
 @verbosity
 def kernels(
-    name: str | None, problem: Fields | None, target: str | None, *, explain: bool, layout: str
+    name: str | None,
+    problem: Fields | None,
+    target: str | None,
+    *,
+    explain: bool,
+    sample: int | None,
+    seed: int,
+    layout: str,
 ) -> None:
     """List the installed kernels, or show one.
 
     NAME is an installed kernel or path/to/file.py:Class. With --problem its parameters are shown
     for that problem; --explain counts the configurations that each constraint removes. One that
-    breaks several is counted once, for the first that it breaks.
+    breaks several is counted once, for the first that it breaks. --sample draws from those that
+    break none: each is equally likely, and none comes twice.
     """
     from autotune.report.sheet import show
 
-    if problem is None and (explain or target):
-        raise click.UsageError("--explain and --target need --problem, such as m=4096,n=4096,…")
+    if problem is None and (explain or sample or target):
+        raise click.UsageError(
+            "--explain, --sample and --target need --problem, such as m=4096,n=4096,…"
+        )
+    if explain and sample:
+        raise click.UsageError("--explain and --sample are two questions: ask one at a time")
     if name is None and problem is not None:
         raise click.UsageError("--problem needs the NAME of a kernel")
     if name is None or problem is None:
@@ -48,7 +72,7 @@ def kernels(
         if name is not None and layout == "table":
             _show_an_example(name)
     else:
-        show(_space(name, problem, target, explain=explain), layout)
+        show(_space(name, problem, target, _about(sample, seed, explain=explain)), layout)
 
 
 def _show_an_example(name: str) -> None:
@@ -62,7 +86,7 @@ def _show_an_example(name: str) -> None:
     if problem is not None:
         fields = problem.as_dict()
         click.echo()
-        show(_space(name, fields, None, explain=False), "table")
+        show(_space(name, fields, None, _about()), "table")
         words = f"autotune kernels {name} --problem {problem_text(fields)} --explain"
         click.echo(f"hint: {words}", err=True)
 
@@ -75,14 +99,21 @@ def _listed(name: str | None) -> Sheet:
     return kernels_sheet([(each, load_kernel(each)) for each in names])
 
 
-def _space(name: str, fields: Fields, arch: str | None, *, explain: bool) -> Sheet:
+def _about(sample: int | None = None, seed: int = 0, *, explain: bool = False) -> AboutSpace:
+    """Return what shows what was asked about a space."""
+    from autotune.report.kernels import census_sheet, parameters_sheet, sample_sheet
+
+    if sample is not None:
+        return partial(sample_sheet, count=sample, seed=seed)
+    return census_sheet if explain else parameters_sheet
+
+
+def _space(name: str, fields: Fields, arch: str | None, about: AboutSpace) -> Sheet:
     from autotune.records import load_kernel
-    from autotune.report.kernels import census_sheet, parameters_sheet
 
     kernel = load_kernel(name)
     problem = kernel.problem_type.parse(fields)
-    sheet = census_sheet if explain else parameters_sheet
-    return sheet(kernel, problem, _target(kernel, arch))
+    return about(kernel, problem, _target(kernel, arch))
 
 
 def _target(kernel: Kernel, arch: str | None) -> Target:

@@ -103,6 +103,32 @@ def census_sheet(kernel: Kernel, problem: Problem, target: Target) -> Sheet:
     )
 
 
+def sample_sheet(
+    kernel: Kernel, problem: Problem, target: Target, *, count: int, seed: int
+) -> Sheet:
+    """Return one row for each of ``count`` valid configs: uniformly drawn, none twice."""
+    space = kernel.space(problem, target)
+    drawn = space.sample(count, seed)
+    valid = space.count()
+    return Sheet(
+        kind="configs",
+        title=f"{_title(kernel, problem, target)}: {len(drawn):,} of {valid:,} valid "
+        "configurations, drawn uniformly",
+        rows=[{name: config[name] for name in _parameter_names(space)} for config in drawn],
+        columns=[_column(name) for name in _parameter_names(space)],
+        empty="no configuration keeps every constraint",
+        extra={**_about(kernel, problem, target, space), "valid": valid, "seed": seed},
+    )
+
+
+def _parameter_names(space: Space) -> list[str]:
+    return [parameter.name for parameter in space.parameters]
+
+
+def _column(name: str) -> Column:
+    return Column(name, lambda row: str(row[name]), right=True)
+
+
 def _census_rows(space: Space, census: Census) -> list[Row]:
     """Return a row for each name: several rules may share one."""
     uses: dict[str, list[str]] = {}
