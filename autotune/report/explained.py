@@ -16,7 +16,8 @@ def explained_sheet(
 ) -> Sheet:
     """Return one row for each entry and default that was looked at, the choice marked."""
     chosen = next((at for at, each in enumerate(considered) if each.obstacle is None), None)
-    rows = [_row(each, taken=at == chosen, at=at) for at, each in enumerate(considered)]
+    fields = (*kernel.scaled_fields, *kernel.exact_fields)
+    rows = [_row(each, fields, taken=at == chosen, at=at) for at, each in enumerate(considered)]
     others = len(kernel.entries) + len(kernel.defaults) - len(rows)
     return Sheet(
         kind="considered",
@@ -42,13 +43,13 @@ def explained_sheet(
     )
 
 
-def _row(each: Considered, *, taken: bool, at: int) -> Row:
+def _row(each: Considered, fields: Sequence[str], *, taken: bool, at: int) -> Row:
     entry = each.entry
     verdict = "taken" if taken else each.obstacle or "fits, and comes later"
     return {
         "rank": at + 1,
         "source": each.source,
-        "entry_problem": dict(entry.problem),
+        "entry_problem": {name: entry.problem[name] for name in fields},
         "octaves": round(each.octaves, 4),
         "taken": taken,
         "fits": each.obstacle is None,

@@ -32,6 +32,7 @@ def test_each_candidate_says_why_it_was_taken_or_not(autotune, table):
     ]
     assert told["weights"] == {"m": 1, "n": 1, "k": 1}
     shown = autotune("lookup", table, "m=9", "n=6", "k=8", "--explain").out
+    assert "m=8,n=6,k=8" in shown
     assert "m=9,n=6,k=8: 4 candidates\n" in shown
     assert "m must be a multiple of 8" in shown
 
