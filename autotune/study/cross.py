@@ -37,7 +37,7 @@ def cross_measure(
     for field in fields:
         configs = [config for config in field.others_winners(fields) if field.lacks(config)]
         if configs:
-            observer.note(f"{field.question.problem}: {len(configs)} winners of other problems")
+            observer.note(f"{field.question.problem}: measures {len(configs)} of others' winners")
         if field.measure(configs, deadline):
             yield field.question
 
