@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,6 +56,7 @@ MOST_REPEATS = 10_000
     "interpreter",
     metavar="PYTHON",
     envvar="AUTOTUNE_KERNEL_TUNER",
+    default=sys.executable,
     show_envvar=True,
     help="An interpreter that has Kernel Tuner.  [default: this one]",
 )

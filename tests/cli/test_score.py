@@ -125,6 +125,13 @@ def test_a_program_that_is_no_kernel_tuner_is_refused(autotune, here, script, re
     assert reason in ended.err
 
 
+def test_without_another_interpreter_this_one_is_asked(autotune, monkeypatch):
+    monkeypatch.delenv("AUTOTUNE_KERNEL_TUNER", raising=False)
+    ended = autotune("score", "h200", "--samplers", "kernel_tuner:no_such_strategy")
+    assert ended.code == 2
+    assert "Kernel Tuner" in ended.err
+
+
 needs_kernel_tuner = pytest.mark.skipif(
     not KERNEL_TUNER, reason="AUTOTUNE_KERNEL_TUNER names no interpreter that has Kernel Tuner"
 )
