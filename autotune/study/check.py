@@ -95,6 +95,8 @@ def check(table: Table, device: Device | None, store: Store | None) -> Iterator[
         kernel, answers = load_kernel(part.kernel_ref), (*part.entries, *part.defaults)
         for key, then in part.contexts.items():
             under = [each for each in answers if each.evidence and each.evidence.context == key]
+            if not under:  # what was measured so was removed since
+                continue
             now = {
                 "source_digest": _source(kernel, under[0], table),
                 **_toolchain(kernel, device),

@@ -71,6 +71,14 @@ def test_a_gpus_table_can_be_checked_without_the_gpu(autotune, here):
     assert today["source_digest"]
 
 
+def test_a_table_whose_entries_were_all_removed_can_still_be_checked(autotune, table):
+    def emptied(document):
+        document["kernels"]["host_matmul"]["entries"] = []
+
+    ended = autotune("table", "check", table(emptied))
+    assert ended.code == 0, ended.err
+
+
 def test_the_best_entries_are_verified_and_timed_again(autotune, table):
     before = table().read_bytes()
     ended = autotune("table", "check", table(), "--retime", "3", "--format", "json")
