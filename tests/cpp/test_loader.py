@@ -130,10 +130,8 @@ def test_a_damaged_binary_is_never_loaded(run):
 
 
 def test_what_the_driver_refuses_is_an_error(run):
-    assert (
-        run(4096, 4096, 4096, FAKE_REFUSES="1")[1][-1]
-        == "error: cuFuncSetAttribute: CUDA_ERROR_REFUSED"
-    )
+    _, said = run(4096, 4096, 4096, FAKE_REFUSES="1")
+    assert said[-1] == "error: cuFuncSetAttribute: CUDA_ERROR_REFUSED"
 
 
 def test_the_declarations_are_those_of_cuda_h(compile_cpp):
@@ -159,13 +157,7 @@ def test_the_example_compiles(hopper, tmp_path):
     if nvcc is None:
         pytest.skip("no nvcc")
     example = HERE.parents[1] / "examples" / "multiply.cu"
-    command = [
-        nvcc,
-        "-std=c++17",
-        f"-I{hopper.parent / 'include'}",
-        example,
-        "-o",
-        tmp_path / "multiply",
-    ]
+    include = f"-I{hopper.parent / 'include'}"
+    command = [nvcc, "-std=c++17", include, example, "-o", tmp_path / "multiply"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -2,18 +2,22 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 from contextlib import contextmanager
-from dataclasses import asdict
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from made_table import table_text
 
 from autotune.dispatch import Running, Table
 from autotune.launcher import gpu
 from autotune.launcher.view import DTYPES
 from autotune.records import ELEMENT_BYTES, load_kernel
 from autotune.records.targets import TARGETS
-from autotune.toolchain import BinaryStore, source_digest
+from autotune.toolchain import BinaryStore
 
 A100 = TARGETS["sm_80"]
 HERE = Running(
@@ -105,63 +109,12 @@ def binaries(tmp_path_factory):
 
 
 def gemm_table(*answers, arch="sm_80", digest=None):
-    """Return a table of ``(problem fields, config)`` pairs."""
-    gemm = load_kernel("gemm")
-    first = gemm.problem_type.parse(answers[0][0])
-    unit = gemm.unit(first, gemm.default(first, A100), A100)
-    context = {
-        "source_digest": digest or source_digest(unit),
-        "toolchain": {"compiler": "nvrtc", "version": "13.0"},
-        "policy": {},
-        "replayed_from": "",
-    }
-    document = {
-        "schema": "autotune.table",
-        "schema_version": 1,
-        "generator": "test",
-        "created": "",
-        "database_revision": "",
-        "device": {
-            "kind": "cuda",
-            "name": "a GPU",
-            "memory_bytes": 150754820096,
-            "driver": "580",
-            **asdict(A100),
-            "arch": arch,
-        },
-        "kernels": {
-            "gemm": {
-                "kernel_ref": "gemm",
-                "scaled_fields": ["m", "n", "k"],
-                "exact_fields": ["dtype", "layout"],
-                "contexts": {"c": context},
-                "entries": [_answer(gemm, *answer) for answer in answers],
-                "defaults": [],
-            }
-        },
-    }
-    return Table.parse(json.dumps(document))
-
-
-def _answer(gemm, fields, config):
-    problem = gemm.problem_type.parse(fields)
-    return {
-        "problem": problem.as_dict(),
-        "config": config.as_dict(),
-        "conditions": [asdict(condition) for condition in gemm.conditions(problem, config)],
-        "evidence": {
-            "time_ns": 1000.0,
-            "spread": 0.0,
-            "samples": 1,
-            "tied": 0,
-            "verified": True,
-            "row_id": 1,
-            "study": "s",
-            "measured_at": "",
-            "origin": "measured",
-            "context": "c",
-        },
-    }
+    """Return a table of ``(problem fields, config)`` pairs for the GPU that is stood in for."""
+    made = json.loads(table_text(load_kernel("gemm"), A100, answers))
+    made["device"] |= {"name": HERE.name, "memory_bytes": HERE.memory_bytes, "arch": arch}
+    if digest:
+        made["kernels"]["gemm"]["contexts"]["made"]["source_digest"] = digest
+    return Table.parse(json.dumps(made))
 
 
 @pytest.fixture
