@@ -32,7 +32,7 @@ def write_json(
         "python": platform.python_version(),
         "versions": {name: found for name in packages if (found := _version(name))},
         "date": datetime.now(UTC).date().isoformat(),
-        "command": " ".join(["python", *sys.argv]),
+        "command": " ".join([f"python benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]),
     }
     path.write_text(json.dumps({"provenance": provenance, "rows": rows}, indent=1) + "\n")
 
