@@ -6,7 +6,6 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -183,6 +182,8 @@ def _about(
     spec: ScoreSpec, recordings: Sequence[str], wanted: Filter, flags: Mapping[str, bool]
 ) -> dict[str, Any]:
     """Return what the scores are of, and what to type for the same ones."""
+    from autotune.table import now
+
     words = ["autotune", "score", *(Path(name).name for name in recordings)]
     words += ["--samplers", ",".join(spec.samplers), "--repeats", str(spec.repeats)]
     words += ["--seed", str(spec.seed)] if spec.seed else []
@@ -194,6 +195,6 @@ def _about(
         "repeats": spec.repeats,
         "seed": spec.seed,
         **flags,
-        "date": datetime.now(UTC).date().isoformat(),
+        "date": now().partition("T")[0],
         "command": shlex.join(words),
     }
