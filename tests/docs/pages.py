@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
+EVERY = [README, *sorted((ROOT / "docs").glob("*.md"))]
 ELSEWHERE = {"table.md"}  # its examples need tables that tests/table and tests/launcher make
-PAGES = [README, *sorted(p for p in (ROOT / "docs").glob("*.md") if p.name not in ELSEWHERE)]
+PAGES = [page for page in EVERY if page.name not in ELSEWHERE]
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"(?:#|//) (\w+\.(?:toml|py|cpp))$")

@@ -59,5 +59,5 @@ def test_a_ladder_says_rate_and_share_of_what_was_timed():
 
 @pytest.mark.parametrize("file", sorted(marked.RESULTS.iterdir()), ids=lambda file: file.name)
 def test_a_committed_file_is_linked_and_names_no_place_of_its_machine(file):
-    assert any(f"results/{file.name})" in page.read_text() for page in pages.PAGES)
+    assert any(f"results/{file.name})" in page.read_text() for page in pages.EVERY)
     assert re.findall(r'"(?:command|file)": ".*(?:[ =]|sqlite:///)/\w.*"', file.read_text()) == []
