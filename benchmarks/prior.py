@@ -1,9 +1,10 @@
-"""Trials until a search is within 2 % of the recorded best, with a prior and without.
+"""Trials until a search is within 2 % of the recorded best, by what it knows before.
 
     python benchmarks/prior.py --json benchmarks/results/prior_h200.json
 
-Every problem of the shipped recording is searched again from many seeds: without a prior, with
-the kernel's own, and with a misleading one that promises most where the kernel promises least.
+Every problem of the shipped recording is searched again from many seeds: knowing nothing, with the
+kernel's own predictions, with what the three nearest of the other problems took, and with each of
+the two turned upside down, so that they promise most where they should promise least.
 Nothing is measured here: each trial gives the time that the recorded device measured. Beside it
 stands how well the prior's order agrees with that of the recorded times (Spearman).
 """
@@ -11,9 +12,10 @@ stands how well the prior's order agrees with that of the recorded times (Spearm
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,20 +32,32 @@ from autotune.space import Space
 from autotune.store import Store
 
 NEAR = 1.02
-ARMS = ("off", "on", "misleading")
-SAMPLERS = ("tpe", "local", "exhaustive", "random")
-PACKAGES = ("autotune-kernels", "numpy", "optuna")
+NEAREST = 3
+PRIOR, WARM = ("off", "on", "misleading"), ("elsewhere", "misleading elsewhere")
+ARMS = {
+    "gp": (*PRIOR, *WARM),
+    "tpe": PRIOR,
+    "local": PRIOR,
+    "exhaustive": PRIOR,
+    "random": ("off",),  # it listens to nobody
+}
+PACKAGES = ("autotune-kernels", "numpy", "scipy", "optuna")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One recorded problem: what became of each config, and what was predicted of it."""
+    """One recorded problem: what became of each config, and what was predicted of it.
+
+    Attributes:
+        nearest: The trials of the problems that are most like it.
+    """
 
     problem: Problem
     space: Space
     trials: Mapping[Config, Trial]
     estimates: Mapping[Config, float]
     estimate_us: float
+    nearest: Sequence[Mapping[Config, Trial]] = ()
 
     @property
     def best_ns(self) -> float:
@@ -57,11 +71,14 @@ class Case:
         predicted, recorded = (pd.Series(times).rank() for times in zip(*timed, strict=True))
         return float(predicted.corr(recorded))
 
-    def believed(self, arm: str) -> Mapping[Config, float]:
-        """Return what a search is told to expect."""
-        if arm == "misleading":
-            return {config: 1 / ns for config, ns in self.estimates.items()}
-        return self.estimates if arm == "on" else {}
+    def told(self, arm: str) -> dict[str, Any]:
+        """Return what a search is told before it begins."""
+        power = -1 if "misleading" in arm else 1
+        if "elsewhere" in arm:
+            return {"elsewhere": [_times_ns(trials, power) for trials in self.nearest]}
+        if arm == "off":
+            return {}
+        return {"estimates": {config: ns**power for config, ns in self.estimates.items()}}
 
     def trials_to_near(self, sampler: str, arm: str, *, seed: int, budget: int) -> int:
         """Return how many trials it took, or ``budget + 1`` if so many were not enough."""
@@ -70,7 +87,7 @@ class Case:
             space=self.space,
             valid=list(self.trials),
             seed=seed,
-            estimates=self.believed(arm),
+            **self.told(arm),
         )
         enough_ns = NEAR * self.best_ns
         for count in range(1, budget + 1):
@@ -115,10 +132,26 @@ def recorded_cases(path: Path, kernel: Kernel) -> tuple[DeviceIdentity, list[Cas
     with closing(Store.open(f"sqlite:///{path}", read_only=True, immutable=True)) as store:
         stored = [each for each in store.contexts() if each.context.kernel == kernel.name]
         device = stored[0].context.device
-        return device, [
+        cases = [
             _case(kernel, each.context.problem.as_dict(), device, store.answers(each).values())
             for each in stored
         ]
+    return device, [_beside(case, cases, kernel.scaled_fields) for case in cases]
+
+
+def _beside(case: Case, cases: Iterable[Case], sizes: Sequence[str]) -> Case:
+    """Return ``case`` with the trials of those that are nearest."""
+
+    def octaves(other: Case) -> float:
+        here, there = case.problem.as_dict(), other.problem.as_dict()
+        return sum(abs(math.log2(int(here[size]) / int(there[size]))) for size in sizes)
+
+    others = sorted((each for each in cases if each is not case), key=octaves)
+    return dataclasses.replace(case, nearest=[each.trials for each in others[:NEAREST]])
+
+
+def _times_ns(trials: Mapping[Config, Trial], power: int) -> dict[Config, float]:
+    return {c: math.inf if t.median_ns is None else t.median_ns**power for c, t in trials.items()}
 
 
 def _case(
@@ -147,10 +180,8 @@ def searched(case: Case, seeds: int, budget: int) -> dict[str, Any]:
         "spearman": round(case.agreement, 3),
         "estimate_us": round(case.estimate_us, 1),
     }
-    for sampler in SAMPLERS:
-        for arm in ARMS:
-            if sampler == "random" and arm != "off":
-                continue  # it listens to no prior
+    for sampler, arms in ARMS.items():
+        for arm in arms:
             counts = [
                 case.trials_to_near(sampler, arm, seed=seed, budget=budget) for seed in range(seeds)
             ]

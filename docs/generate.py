@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from knowledge import search_page
 from measured import ladder_page
 from scores import score_page
 from speed import readme
@@ -49,6 +50,7 @@ GENERATED = {
     "docs/cli.md": command_reference,
     "docs/ladder.md": ladder_page,
     "docs/score.md": score_page,
+    "docs/search.md": search_page,
     "docs/trust.md": trust_page,
     "README.md": readme,
 }

@@ -29,11 +29,12 @@ def losses_sheet(portfolios: Mapping[str, Sequence[Portfolio]]) -> Sheet:
 def regret_line(kernel: Mapping[str, Any]) -> str:
     """Return what a table says about the problems that it has no entry for."""
     weights, regret = kernel["weights"], kernel["regret"]
-    told = f"{regret['judged']} of {regret['problems']} problems can tell what others pay"
+    told = "what untuned problems lose is not known: no problem's answer was measured on another"
     if regret["judged"]:
         told = (
-            f"untuned problems lose {regret['mean']:.1%} on average, {regret['worst']:.1%} at "
-            f"worst, by the {regret['judged']} of {regret['problems']} that can tell"
+            f"left out in turn, problems lose {regret['mean']:.1%} on average, "
+            f"{regret['worst']:.1%} at worst ({regret['judged']} of {regret['problems']} could be "
+            "judged)"
         )
     if set(weights.values()) - {1}:
         told += f"; weights {', '.join(f'{name} {weight}' for name, weight in weights.items())}"

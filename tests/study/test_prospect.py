@@ -57,7 +57,7 @@ def test_it_ends_once_it_has_the_best_and_says_what_it_estimates(tune):
     assert report.reason is Reason.UNLIKELY
     assert report.ran < MOST
     assert report.best.median_ns == 6043.5  # the fastest of 1,470
-    assert f"after {report.ran} trials the chance of a gain over 1.00% is" in notes[-1]
+    assert f"after {report.ran} trials the chance of a gain over 1 % is" in notes[-1]
 
 
 def test_run_again_it_does_nothing(tune):
