@@ -117,9 +117,8 @@ class Group:
         return rivals
 
     def _place(self, sizes: Sequence[int]) -> list[float]:
-        # Weighted ``steps``, written out: its call would take as long again.
         pairs = zip(sizes, self._weights)  # noqa: B905 - asking for equal lengths takes as long
-        return [weight * round(log2(size or 1) * _OCTAVE) for size, weight in pairs]
+        return [weight * steps(size) for size, weight in pairs]
 
 
 def _distance(place: Sequence[float], here: Sequence[float]) -> float:
