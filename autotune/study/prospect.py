@@ -47,5 +47,7 @@ class Prospect:
         if chance is None:
             return False
         if chance < least or trials % SAID_EVERY == 0:
-            self._say(f"after {trials} trials the chance of a gain over {100 * gain:g} % is {chance:.0%}")
+            self._say(
+                f"after {trials} trials the chance of a gain over {100 * gain:g} % is {chance:.0%}"
+            )
         return chance < least
