@@ -13,6 +13,7 @@ from autotune.records import Value
 from autotune.space.level import MOST_REMEMBERED, NOTHING, Level, State
 from autotune.space.parameter import Constraint, Parameter
 
+LONGEST_LIST, MOST_LISTS = 256, 64  # of the ways in which choices end, at each level
 T = TypeVar("T")
 
 
@@ -37,25 +38,36 @@ class Tree:
         below = list(accumulate(sizes, mul, initial=1))
         self._sizes = below[-2::-1]  # of what lies under one value of each parameter
         self._names = sorted(parameter.name for parameter in parameters)
-        self._counts = _at_each(self._count, len(parameters), 1)
-        self._removals = _at_each(self._removed, len(parameters), NOTHING)
+        depths = len(parameters)
+        self._trunk = next(i for i in range(depths + 1) if below[-1 - i] <= LONGEST_LIST)
+        self._counts = _at_each(self._count, depths, 1)
+        self._removals = _at_each(self._removed, depths, NOTHING)
+        end: list[dict[str, Value]] = [{}]
+        self._endings = _at_each(self._all_endings, depths, end, most=MOST_LISTS)
 
     def choices(self) -> Iterator[dict[str, Value]]:
         """Yield each choice that keeps every rule. It is one dict by name, changed in place."""
         bound: dict[str, Value] = dict.fromkeys(self._names, 0)
-        if not self._levels:
-            yield bound
+        endings = self._endings[self._trunk]
+        for state in self._prefixes(bound):
+            for ending in endings(state):
+                bound.update(ending)
+                yield bound
+
+    def _prefixes(self, bound: dict[str, Value]) -> Iterator[State]:
+        """Bind the parameters of the trunk, and yield the state of each way to do so."""
+        if not self._trunk:
+            yield ()
             return
-        last = len(self._levels) - 1
         pending = [self._levels[0].below(())]  # for each parameter bound so far, what is to come
         while pending:
-            depth = len(pending) - 1
-            name = self._levels[depth].name
+            depth = len(pending)
+            name = self._levels[depth - 1].name
             for bound[name], state in pending[-1]:
-                if depth == last:
-                    yield bound
+                if depth == self._trunk:
+                    yield state
                 else:
-                    pending.append(self._levels[depth + 1].below(state))
+                    pending.append(self._levels[depth].below(state))
                     break
             else:
                 pending.pop()
@@ -97,6 +109,15 @@ class Tree:
         values = level.values(state)
         return len(values) and len(values) * count(level.rest(state))
 
+    def _all_endings(self, depth: int, state: State) -> list[dict[str, Value]]:
+        """Return all ways to bind the parameters from ``depth`` on."""
+        name, below = self._levels[depth].name, self._endings[depth + 1]
+        return [
+            {name: value, **ending}
+            for value, after in self._levels[depth].below(state)
+            for ending in below(after)
+        ]
+
     def _removed(self, depth: int, state: State) -> Mapping[str, int]:
         level, size = self._levels[depth], self._sizes[depth]
         removed = {name: values * size for name, values in level.removed(state).items()}
@@ -107,13 +128,15 @@ class Tree:
         return removed
 
 
-def _at_each(answer: Callable[[int, State], T], depths: int, end: T) -> list[Callable[[State], T]]:
+def _at_each(
+    answer: Callable[[int, State], T], depths: int, end: T, *, most: int = MOST_REMEMBERED
+) -> list[Callable[[State], T]]:
     """Return ``answer`` for each depth, and ``end`` below the last.
 
     Each remembers on its own: the few answers near the root, which cost most, are never
     forgotten for the many far from it.
     """
-    each = (lru_cache(MOST_REMEMBERED)(partial(answer, depth)) for depth in range(depths))
+    each = (lru_cache(most)(partial(answer, depth)) for depth in range(depths))
     return [*each, lambda _: end]
 
 
