@@ -40,3 +40,6 @@ class LocalSearch:
         """Make ``row`` the incumbent if it is the fastest so far: what was given up is not."""
         if not censored and time_ns is not None and time_ns < self._best_ns:
             self._incumbent, self._best_ns = row, time_ns
+
+    def chance(self, gain: float) -> float | None:
+        """Return None: there is no model to tell it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from autotune.records import Config, Status
 from autotune.search.pool import Pool
@@ -28,13 +28,11 @@ class Strategy(Protocol):
         """
         ...
 
-
-@runtime_checkable
-class Foresighted(Protocol):
-    """A strategy that can tell what is still to be gained."""
-
     def chance(self, gain: float) -> float | None:
-        """Return how likely a row that is not learned is faster than the fastest by ``gain``."""
+        """Return how likely a row that is not learned is faster than the fastest by ``gain``.
+
+        None if that cannot be told, or not yet.
+        """
         ...
 
 
@@ -69,7 +67,7 @@ class PooledSearcher:
 
     def chance(self, gain: float) -> float | None:
         """Return what the strategy says, or None if it cannot tell."""
-        return self._strategy.chance(gain) if isinstance(self._strategy, Foresighted) else None
+        return self._strategy.chance(gain)
 
 
 def _time_of(status: Status, time_ns: float | None) -> float | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from autotune.search.pool import Pool
-from autotune.search.pooled import Foresighted, Strategy
+from autotune.search.pooled import Strategy
 
 FIRST = 10  # rows that are tried for their estimate alone
 APART = 4  # steps between them at least: estimates hardly tell nearer rows apart
@@ -40,7 +40,7 @@ class PromisingFirst:
 
     def chance(self, gain: float) -> float | None:
         """Return what the other strategy says, or None if it cannot tell."""
-        return self._then.chance(gain) if isinstance(self._then, Foresighted) else None
+        return self._then.chance(gain)
 
 
 def promising(pool: Pool, expected: Iterable[float], *, most: int = FIRST) -> list[int]:

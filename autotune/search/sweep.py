@@ -25,3 +25,6 @@ class Sweep:
 
     def learn(self, row: int, time_ns: float | None, *, censored: bool) -> None:
         """Learn nothing: the order stands."""
+
+    def chance(self, gain: float) -> float | None:
+        """Return None: there is no model to tell it."""

@@ -74,6 +74,9 @@ class Tpe:
         if time_ns is not None and not censored:
             bisect.insort(self._ranked, (time_ns, row))
 
+    def chance(self, gain: float) -> float | None:
+        """Return None: the estimator tells which is likelier to be good, not how good."""
+
     def _refinement(self) -> int:
         _, fastest = self._ranked[0]
         return self._pool.nearest(self._pool.codes[:, fastest])[0]

@@ -164,6 +164,7 @@ def load_study(path: Path) -> StudySpec:
     """
     study = _checked(path, _read(path))
     try:
+        _refuse_a_stop_that_never_comes(study.search)
         kernel_ref = absolute_reference(study.kernel, path.parent)
         kernel = load_kernel(kernel_ref)
         return StudySpec(
@@ -171,7 +172,7 @@ def load_study(path: Path) -> StudySpec:
             kernel_ref=kernel_ref,
             kernel=kernel,
             problems=_problems(study, kernel),
-            sampler=_sampler_that_can_stop(study.search),
+            sampler=study.search.sampler,
             trials=study.search.trials,
             time_budget_s=study.search.time_budget,
             seed=study.search.seed,
@@ -247,13 +248,12 @@ def _siblings(location: tuple[int | str, ...]) -> list[str]:
     return list(section.model_fields)
 
 
-def _sampler_that_can_stop(section: _Search) -> str:
+def _refuse_a_stop_that_never_comes(section: _Search) -> None:
     if section.stop_chance and section.sampler not in ("auto", *MODELS):
         raise InvalidInput(
             f"search.stop_chance: {section.sampler} cannot tell what is still to be gained; "
             "search.sampler may be auto or gp"
         )
-    return section.sampler
 
 
 def _policy(section: _Policy) -> Policy:
