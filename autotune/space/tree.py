@@ -111,10 +111,12 @@ class Tree:
 
     def _all_endings(self, depth: int, state: State) -> list[dict[str, Value]]:
         """Return all ways to bind the parameters from ``depth`` on."""
-        name, below = self._levels[depth].name, self._endings[depth + 1]
+        level, below = self._levels[depth], self._endings[depth + 1]
+        if not level.carries and not below(level.rest(state)):
+            return []
         return [
-            {name: value, **ending}
-            for value, after in self._levels[depth].below(state)
+            {level.name: value, **ending}
+            for value, after in level.below(state)
             for ending in below(after)
         ]
 
