@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,8 @@ def main() -> None:
     if arguments.draw:
         print(json.dumps(draw(arguments.draw)))
         return
+    if find_spec("kernel_tuner") is None:
+        raise SystemExit("not installed: kernel_tuner; pip install kernel_tuner")
     rows = [*_all_built(arguments.repeats), *_all_drawn()]
     if arguments.json is not None:
         write_json(arguments.json, rows, packages=PACKAGES, about={})
