@@ -1,6 +1,7 @@
 """The scores of samplers, from the measurements that are committed.
 
-In ``score.md`` the part ``scores GROUP`` is a table of one group of spaces.
+In ``score.md`` the part ``scores GROUP`` is a table of one group of spaces, in ``README.md`` the
+part ``searches`` the means of the two groups where nothing is known before.
 """
 
 from __future__ import annotations
@@ -8,12 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from marked import FOLDER, RESULTS, extents, filled, link, table, told
+from marked import FOLDER, README, RESULTS, extents, filled, link, table, told
 
 PAGE = FOLDER / "score.md"
 FILE = "score.json"
+UNKNOWING = {"hub": "published spaces", "h200": "problems on an H200"}
+OURS = ("auto", "tpe", "local", "random")
 NOT_YET = "Not measured yet."
 
 
@@ -28,10 +32,33 @@ def _part(name: str) -> str:
     group = next((row for row in content["rows"] if row["group"] == name), None)
     if group is None:
         return NOT_YET
+    return "\n".join((*table(_lines(group)), "", _source(content, PAGE)))
+
+
+def _source(content: Mapping[str, Any], page: Path) -> str:
     about = content["provenance"]
     tuner = f"Kernel Tuner {about['kernel_tuner']}, " if about["kernel_tuner"] else ""
-    source = f"{tuner}{about['date']} ({link(FILE, 'JSON', page=PAGE)})."
-    return "\n".join((*table(_lines(group)), "", source))
+    return f"{tuner}{about['date']} ({link(FILE, 'JSON', page=page)})."
+
+
+def searches() -> str:
+    """Return the scores of ours, of chance and of Kernel Tuner's best strategy, group by group."""
+    groups = [row for row in told(FILE)["rows"] if row["group"] in UNKNOWING]
+    head = ["search", *(f"{UNKNOWING[g['group']]} ({len(g['spaces'])})" for g in groups)]
+    ours = [[f"`{name}`", *(_mean(g["samplers"][name]) for g in groups)] for name in OURS]
+    theirs = ["the best strategy of Kernel Tuner", *map(_best_of_theirs, groups)]
+    return "\n".join((*table([head, *ours, theirs]), "", _source(told(FILE), README)))
+
+
+def _best_of_theirs(group: Mapping[str, Any]) -> str:
+    theirs = (mean for name, mean in group["samplers"].items() if ":" in name)
+    best = max(theirs, key=lambda mean: float(mean["score"]))
+    return f"{_mean(best)}, `{best['sampler'].partition(':')[2]}`"
+
+
+def _mean(mean: Mapping[str, Any]) -> str:
+    low, high = mean["interval"]
+    return f"{mean['score']:.2f} ({low:.2f} … {high:.2f})"
 
 
 def _lines(group: Mapping[str, Any]) -> Iterator[Sequence[str]]:

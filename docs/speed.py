@@ -14,6 +14,7 @@ from typing import Any
 
 from marked import README, RESULTS, extents, filled, link, table, tflops, told, where
 from measured import ladders_of, rungs
+from scores import searches
 
 OURS, PEERS = "autotune", ("cuBLAS", "Triton")
 MAIN = "gemm_h200.json"
@@ -27,7 +28,16 @@ def readme() -> str:
     ladders = ladders_of(RESULTS)
     names = list(ladders[0].times_us)
     ladder = partial(rungs, ladders, names, page=README)
-    return filled(README, {"groups": _groups, "squares": _squares, "kin": _kin, "rungs": ladder})
+    return filled(
+        README,
+        {
+            "groups": _groups,
+            "squares": _squares,
+            "kin": _kin,
+            "rungs": ladder,
+            "searches": searches,
+        },
+    )
 
 
 def compared(rows: Sequence[Row], peer: str) -> tuple[str, str]:
