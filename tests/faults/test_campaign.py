@@ -12,7 +12,6 @@ SOME = (
     "lowers limits",
     "leaves crashing",
     "stale",
-    "rarely wrong",
     "clock nan",
     "compiler's disk full",
     "database replaced",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import UTC, datetime
 
 import pytest
@@ -11,6 +12,7 @@ from autotune.records import QUICK, Config, Measurement, Outcome, Status, Trial,
 from autotune.study import DriftSpec, FinalSpec, Reason, final, run_study
 from autotune.study.drift import Yardstick
 from autotune.study.final import contestants
+from autotune.verify import Exam
 
 MANY = {"fault": ["none"], "twin": [0, 1, 2, 3, 4, 5]}
 SMALL = FinalSpec(candidates=3, rounds=4)
@@ -71,7 +73,18 @@ def test_a_final_that_an_interrupt_left_out_is_held_by_the_next_run(host, store)
     assert only_final(store).finalists
 
 
-@pytest.mark.usefixtures("all_near")
+@pytest.fixture
+def patient(monkeypatch):
+    """Let a few hundred launches take as long as a busy machine needs."""
+    hurried = Exam.of_many_launches
+
+    def unhurried(policy):
+        return dataclasses.replace(hurried(policy), launches=400, patience_ms=20e3)
+
+    monkeypatch.setattr(Exam, "of_many_launches", unhurried)
+
+
+@pytest.mark.usefixtures("all_near", "patient")
 def test_what_is_seldom_wrong_leads_no_final(host, store):
     seldom = FAULTY.replace("FaultyMatmul", "SeldomWrong")
     each = spec(
