@@ -82,7 +82,7 @@ class GaussianProcess:
         model = self._model
         if model is None:
             return None
-        measured = [*model.basis, *islice(self._learned, model.count, None)]
+        measured = self._measured(model)
         left = np.array([row not in self._learned for row in model.judged.tolist()])
         random = np.random.default_rng((self._pool.seed, len(self._learned)))
         times = np.array([self._learned[row] for row in measured])
@@ -102,9 +102,13 @@ class GaussianProcess:
         free = self._pool.are_free(model.judged)
         if not free.any():
             return None
-        measured = [*model.basis, *islice(self._learned, model.count, None)]
+        measured = self._measured(model)
         gain = model.log_gain(measured, self._scores(measured), self._pending)
         return int(model.judged[np.where(free, gain, -np.inf).argmax()])
+
+    def _measured(self, model: _Model) -> list[int]:
+        """Return what the model was fitted to, and what was learned since."""
+        return [*model.basis, *islice(self._learned, model.count, None)]
 
     def _refit_if_due(self) -> None:
         due = 0
@@ -123,20 +127,19 @@ class GaussianProcess:
         basis = telling(scores)
         rows = np.array(learned, dtype=np.intp)[basis]
         judged = self._worth_judging(int(learned[scores.argmin()]), count)
-        trusted = self._trusted(rows, scores[basis])
         distances = self._likeness.distances(self._pool.codes[:, rows])
+        trusted = self._trusted(rows, scores[basis], distances)
         weights = fitted(distances, centred(scores[basis] - trusted[rows]))
         posterior = Posterior(self._likeness, weights, self._pool.codes[:, judged])
         return _Model(
             posterior, pool=self._pool, judged=judged, basis=rows, count=count, expected=trusted
         )
 
-    def _trusted(self, rows: Rows, scores: Floats) -> Floats:
+    def _trusted(self, rows: Rows, scores: Floats, distances: Floats) -> Floats:
         """Return as much of the belief as the scores of ``rows`` bear out."""
         told = self._belief[rows]
         if not told.any():
             return np.zeros(len(self._pool))
-        distances = self._likeness.distances(self._pool.codes[:, rows])
 
         def credible(trust: float) -> float:
             left = centred(scores - trust * told)
