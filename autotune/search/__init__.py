@@ -6,6 +6,7 @@ Importing this package stays cheap: numpy and Optuna are loaded by ``make_search
 from __future__ import annotations
 
 from autotune.search.registry import (
+    FEWEST_ELSEWHERE,
     MODELS,
     SAMPLERS,
     chosen,
@@ -13,4 +14,4 @@ from autotune.search.registry import (
 )
 from autotune.search.searcher import Searcher
 
-__all__ = ["MODELS", "SAMPLERS", "Searcher", "chosen", "make_searcher"]
+__all__ = ["FEWEST_ELSEWHERE", "MODELS", "SAMPLERS", "Searcher", "chosen", "make_searcher"]

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from autotune.records import Config
 from autotune.search.gaussian import Likeness, fitted, predicted
 from autotune.search.pool import Pool
+from autotune.search.registry import FEWEST_ELSEWHERE
 from autotune.search.scores import centred, normal_scores, telling
-
-FEWEST = 20  # measurements elsewhere, or they say nothing
 
 
 def belief(
@@ -50,7 +49,7 @@ def _of_estimates(expected_ns: NDArray[np.float64]) -> NDArray[np.float64] | Non
 def _of(pool: Pool, times: Mapping[Config, float]) -> NDArray[np.float64] | None:
     """Return what a model of ``times`` says of the rows, or None if they are too few."""
     known = [(code, ns) for config, ns in times.items() if (code := pool.encode(config))]
-    if len(known) < FEWEST:
+    if len(known) < FEWEST_ELSEWHERE:
         return None
     scores = normal_scores([ns for _, ns in known])
     some = telling(scores)

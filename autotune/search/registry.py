@@ -24,6 +24,7 @@ SAMPLERS: dict[str, str] = {
     "exhaustive": "every valid config, in the order of the space or of the estimates",
 }
 MODELS = frozenset({"gp"})  # learn from elsewhere, and can tell what is still to be gained
+FEWEST_ELSEWHERE = 20  # measurements of one place, or they say nothing
 BELIEVED_FIRST = 3  # rows that are tried for a belief alone, before a model weighs it
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from datetime import datetime
 
+from autotune.dispatch.nearest import octaves
 from autotune.records import Config, Trial
+from autotune.search import FEWEST_ELSEWHERE
 from autotune.store import Context, Filter, Store
 from autotune.study.question import Question
 
-NEAREST = 3  # contexts are asked, each of …
-FEWEST = 20  # … so many configs at least
+NEAREST = 3  # contexts are asked
 
 # How far apart contexts are, in octaves: a size that doubles is one.
 _OTHER_FIELD = 4.0  # a data type, a layout
@@ -41,7 +42,7 @@ def experience(
     found: list[dict[Config, float]] = []
     for each in like:
         trials = store.answers(each, before=before).values()
-        if len(trials) >= FEWEST:
+        if len(trials) >= FEWEST_ELSEWHERE:
             found.append({trial.config: _time_ns(trial) for trial in trials})
         if len(found) == NEAREST:
             break
@@ -64,7 +65,7 @@ def _octaves(question: Question, there: Context) -> float:
 def _doublings(size: int | str, other: int | str | None) -> float:
     if not isinstance(size, int) or not isinstance(other, int):
         return _OTHER_FIELD
-    return abs(math.log2(max(size, 1)) - math.log2(max(other, 1)))
+    return octaves([size], [other])
 
 
 def _time_ns(trial: Trial) -> float:

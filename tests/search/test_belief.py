@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from autotune.records import Config, Status
-from autotune.search import make_searcher
-from autotune.search.belief import FEWEST, belief
+from autotune.search import FEWEST_ELSEWHERE, make_searcher
+from autotune.search.belief import belief
 from autotune.search.pool import Pool
 from autotune.space import Parameter, Space
 
@@ -70,7 +70,7 @@ def test_what_misleads_is_soon_mistrusted(known):
 def test_strangers_failures_and_few_measurements_are_no_belief():
     pool = Pool(SPACE, VALID, seed=0)
     unknown = [math.inf] * len(VALID)
-    few = dict.fromkeys(VALID[: FEWEST - 1], 1.0)
+    few = dict.fromkeys(VALID[: FEWEST_ELSEWHERE - 1], 1.0)
     strangers = {Config(m=100 + i, n=1, k=1, copy="a"): 1.0 for i in range(99)}
     assert belief(pool, unknown, [few, strangers, {}]) is None
     failed = dict.fromkeys(VALID[::2], math.inf)
