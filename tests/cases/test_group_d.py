@@ -70,7 +70,9 @@ def test_two_studies_take_turns_on_a_gpu_and_disturb_no_times(gpu, store, tmp_pa
     gpu._lock.release()  # this process measures no more
     url = store.url
     both = [started(STUDY, url, name) for name in ("one", "two")]
-    assert [each.wait(timeout=240) for each in both] == [0, 0]
+    for each in both:
+        each.communicate(timeout=240)
+    assert [each.returncode for each in both] == [0, 0]
     medians = {}
     rows = sorted(store.rows(), key=lambda row: row.trial.finished_at)
     for row in rows:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 from faults import faults, injected
-from faults_campaign import campaign
+from faults_campaign import KERNEL, PROBLEM, campaign
 from faults_record import AREAS, IMPOSSIBLE
+
+from autotune.records import Config, load_kernel
+from autotune.records.targets import TARGETS
+from autotune.toolchain import BinaryStore, Nvrtc, compile_now
 
 HOST = {fault.name: fault for fault in faults("host")}
 SOME = (
@@ -49,6 +56,18 @@ def test_a_fault_on_a_gpu_costs_one_row(name):
     known = {fault.name: fault for fault in faults("cuda:0")}
     with campaign("cuda:0") as place:
         requires(known[name], place)
+
+
+def test_no_fault_of_a_gpu_is_optimized_away(tmp_path):
+    """A loop without effects, for one, a compiler may take to end."""
+    kernel = load_kernel(KERNEL["cuda"])
+    problem, target = kernel.problem_type.parse(PROBLEM["cuda"]), TARGETS["sm_90a"]
+    code = {}
+    for fault in sorted(sys.modules[type(kernel).__module__].IN_SOURCE):
+        unit = kernel.unit(problem, Config(work=1, fault=fault), target)
+        built = compile_now(Nvrtc(), BinaryStore(tmp_path), unit, target.arch)
+        code.setdefault(Path(built.path).read_bytes(), []).append(fault)
+    assert [alike for alike in code.values() if len(alike) > 1] == []
 
 
 def test_every_fault_has_a_name_of_its_own():

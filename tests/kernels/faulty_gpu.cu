@@ -81,8 +81,7 @@ __device__ void end(float* in, float* out, int i) {
     if (is(Fault::waits_for_copy)) wait_on_mbarrier(true);
     if (is(Fault::waits_for_block) && blockIdx.x == 0)
         while (nobody_sets == 0) {}
-    if (is(Fault::spins))
-        for (volatile int forever = 1; forever;) {}
+    while (is(Fault::spins)) asm volatile("");  // without it the loop is taken to end
     if (i != 0) return;
     if (is(Fault::trap)) asm volatile("trap;");
     if (is(Fault::illegal_address)) out[1ll << 40] = 1.0f;
