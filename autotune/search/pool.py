@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,18 +50,21 @@ class Pool:
 
     def __init__(self, space: Space, valid: Sequence[Config], *, seed: int) -> None:
         self.seed = seed
-        self.axes = tuple(a for p in space.parameters if len((a := _axis(p, valid)).levels) > 1)
+        columns = _columns(valid)
+        axes = (_axis(parameter, columns) for parameter in space.parameters)
+        self.axes = tuple(axis for axis in axes if len(axis.levels) > 1)
         self._code = [{level: i for i, level in enumerate(axis.levels)} for axis in self.axes]
         self.codes = np.empty((len(self.axes), len(valid)), dtype=np.int16)
         for axis, code, row in zip(self.axes, self._code, self.codes, strict=True):
-            row[:] = [code[config[axis.name]] for config in valid]
-        self.shuffled: list[int] = np.random.default_rng(seed).permutation(len(valid)).tolist()
+            row[:] = [code[value] for value in columns[axis.name]]
+        order = np.random.default_rng(seed).permutation(len(valid))
+        self.shuffled: list[int] = order.tolist()
         self.taken_count = 0
         self._configs = tuple(valid)
         self._row = {config: row for row, config in enumerate(valid)}
         self._widest = np.array([[FAR if a.ordered else 1] for a in self.axes], dtype=np.int16)
         self._handicap = np.zeros(len(valid), dtype=np.int16)  # FAR once a row is taken
-        self._lottery = np.argsort(self.shuffled)
+        self._lottery = np.argsort(order)
 
     def __len__(self) -> int:
         return len(self._configs)
@@ -111,7 +114,13 @@ class Pool:
         return int(tied[self._lottery[tied].argmin()]), int(least)
 
 
-def _axis(parameter: Parameter, valid: Sequence[Config]) -> Axis:
-    present = {config[parameter.name] for config in valid}
+def _columns(configs: Sequence[Config]) -> dict[str, tuple[Value, ...]]:
+    """Return what ``configs``, all of the same parameters, have of each."""
+    values = (config.values() for config in configs)
+    return dict(zip(configs[0], zip(*values, strict=True), strict=True)) if configs else {}
+
+
+def _axis(parameter: Parameter, columns: Mapping[str, Sequence[Value]]) -> Axis:
+    present = set(columns.get(parameter.name, ()))
     levels = tuple(value for value in parameter.values if value in present)
     return Axis(name=parameter.name, levels=levels, ordered=parameter.ordered)

@@ -7,7 +7,6 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 MOST_TELLING = 192
 FASTEST_TELLING = 96
@@ -22,9 +21,16 @@ def normal_scores(times: ArrayLike) -> NDArray[np.float64]:
     times = np.asarray(times, dtype=np.float64)
     ran = np.isfinite(times)
     ranks = np.full(len(times), ran.sum() + 1.0)
-    ranks[ran] = rankdata(times[ran])
+    ranks[ran] = _ranks(times[ran])
     scores: NDArray[np.float64] = ndtri((ranks - 0.5) / (ran.sum() + (not ran.all())))
     return centred(scores) if ran.any() else np.zeros(len(times))
+
+
+def _ranks(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ranks of ``times`` from 1; equal ones share their mean rank."""
+    _, which, count = np.unique(times, return_inverse=True, return_counts=True)
+    mean: NDArray[np.float64] = (np.cumsum(count) - (count - 1) / 2)[which]
+    return mean
 
 
 def telling(scores: NDArray[np.float64]) -> NDArray[np.intp]:
