@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from functools import cached_property
+from typing import Any
 
 from autotune.records.identity import digest
 
@@ -20,6 +21,8 @@ class Config(Mapping[str, Value]):
         >>> Config(tile_m=128, stages=3)
         Config(stages=3, tile_m=128)
     """
+
+    _hash: int | None = None
 
     def __init__(self, values: Mapping[str, Value] | None = None, /, **named: Value) -> None:
         merged = {**(values or {}), **named}
@@ -54,11 +57,24 @@ class Config(Mapping[str, Value]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
 
+    def values(self) -> ValuesView[Value]:
+        """Return the values, in the order of their names."""
+        return self._values.values()
+
+    def items(self) -> ItemsView[str, Value]:
+        """Return the names with their values, in the order of the names."""
+        return self._values.items()
+
     def __len__(self) -> int:
         return len(self._values)
 
     def __hash__(self) -> int:
-        return hash(tuple(self._values.items()))
+        if self._hash is None:  # a search looks each config up many times
+            self._hash = hash(tuple(self._values.items()))
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Config.owning, (self._values,)  # another process hashes texts otherwise
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Config) and self._values == other._values

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import pickle
+import subprocess
+import sys
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,3 +55,19 @@ def test_a_config_reads_as_what_a_person_would_type():
 
 def test_a_config_is_not_equal_to_a_plain_dict():
     assert Config(tile=64) != {"tile": 64}
+
+
+def test_a_config_that_was_looked_up_is_found_by_another_process_too():
+    config = Config(tile=8, copy="tma")
+    assert hash(config) == hash(Config(copy="tma", tile=8))
+    code = (
+        "import pickle, sys; from autotune.records import Config;"
+        "sys.exit(pickle.load(sys.stdin.buffer) not in {Config(tile=8, copy='tma')})"
+    )
+    for seed in "12":
+        subprocess.run(
+            [sys.executable, "-c", code],
+            input=pickle.dumps(config),
+            env={"PYTHONHASHSEED": seed},
+            check=True,
+        )
