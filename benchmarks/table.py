@@ -20,7 +20,7 @@ from needs import require, torch
 from ratios import geometric_mean
 from suite import shipped
 
-from autotune.launcher import Launcher
+from autotune.launcher import Dispatcher
 from kernel_space.gemm import Gemm, GemmProblem
 
 ODD_SHAPES = 50
@@ -37,10 +37,10 @@ def main() -> None:
     require()
     # cuBLAS must not round partial sums: then both sides round once
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
-    launcher = Launcher(arguments.table)
+    dispatcher = Dispatcher(arguments.table)
     print(f"{'m':>6} {'n':>6} {'k':>6}  {'source':8} {'wrong':>5} {'µs':>9} {'cuBLAS':>9} ratio")
-    rows = [_row(launcher, problem, arguments.rounds) for problem in shipped()]
-    odd = [_checked(launcher, problem) for problem in odd_problems()]
+    rows = [_row(dispatcher, problem, arguments.rounds) for problem in shipped()]
+    odd = [_checked(dispatcher, problem) for problem in odd_problems()]
     _summary(rows, odd)
     if arguments.json is not None:
         write_json(arguments.json, [*rows, *odd], kernel=Gemm(), problem=shipped()[0])
@@ -53,10 +53,10 @@ def odd_problems(seed: int = 0) -> list[GemmProblem]:
     return [GemmProblem(*size) for size in sizes]
 
 
-def _checked(launcher: Launcher, problem: GemmProblem) -> dict[str, Any]:
+def _checked(dispatcher: Dispatcher, problem: GemmProblem) -> dict[str, Any]:
     buffers = arrays(problem.operands)
     out = buffers["c"].fill_(math.nan)
-    choice = launcher.run(problem, buffers)
+    choice = dispatcher.run(problem, buffers)
     expected = torch.matmul(buffers["a"], buffers["b"].T)
     return {
         **problem.as_dict(),
@@ -74,13 +74,13 @@ def wrong_elements(out: torch.Tensor, expected: torch.Tensor, problem: GemmProbl
     return int((~(apart <= allowed)).sum())
 
 
-def _row(launcher: Launcher, problem: GemmProblem, rounds: int) -> dict[str, Any]:
-    row = _checked(launcher, problem)
+def _row(dispatcher: Dispatcher, problem: GemmProblem, rounds: int) -> dict[str, Any]:
+    row = _checked(dispatcher, problem)
     sets = buffer_sets(problem.moved_bytes)
     buffers = [arrays(problem.operands) for _ in range(sets)]
     times = interleave(
         {
-            "autotune": lambda i: launcher.run(problem, buffers[i]),
+            "autotune": lambda i: dispatcher.run(problem, buffers[i]),
             "cublas": lambda i: _multiply(**buffers[i]),
         },
         sets,

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from autotune.launcher.launcher import Launcher
+from autotune.launcher.dispatcher import Dispatcher
 
-__all__ = ["Launcher"]
+__all__ = ["Dispatcher"]

@@ -37,7 +37,7 @@ def product(a: View, b: View, layout: str | None, *, out: View | None = None) ->
     if a.dtype == "e4m3":
         raise InvalidInput(
             "a is e4m3, whose product is scaled; matmul takes no scale",
-            hint="pass the arrays a, b, scale and c to Launcher.run",
+            hint="pass the arrays a, b, scale and c to Dispatcher.run",
         )
     if layout is None:
         layout, a, b = _found_layout(a, b)

@@ -15,7 +15,7 @@ from autotune.device.host import HostBackend
 from autotune.dispatch import Table
 from autotune.dispatch.bundle import Bundle
 from autotune.errors import InvalidInput, InvalidTable, NoValidConfig
-from autotune.launcher import Launcher, gpu
+from autotune.launcher import Dispatcher, gpu
 from autotune.launcher.plan import Planner
 from autotune.records import Config, Failure, load_kernel
 from autotune.records.targets import TARGETS
@@ -68,9 +68,9 @@ def test_the_launcher_plans_from_a_bundle_alone(hopper_bundle, monkeypatch, n):
 
 
 def test_the_launcher_opens_a_folder_as_a_bundle(hopper_bundle):
-    assert set(Launcher(hopper_bundle).table.kernels) == {"gemm"}
+    assert set(Dispatcher(hopper_bundle).table.kernels) == {"gemm"}
     with pytest.raises(InvalidTable, match=r"manifest\.json: cannot be read"):
-        Launcher(hopper_bundle.parent)
+        Dispatcher(hopper_bundle.parent)
 
 
 def test_a_config_without_a_binary_is_passed_over(hopper_bundle):

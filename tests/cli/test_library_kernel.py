@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autotune.errors import InvalidInput
-from autotune.launcher import Launcher
+from autotune.launcher import Dispatcher
 
 COPIED = Path(__file__).parents[1] / "kernels" / "copied.py"
 STUDY = """
@@ -67,7 +67,7 @@ def test_its_version_is_part_of_the_table(autotune, study, here):
 def test_the_launcher_says_that_it_does_not_call_libraries(autotune, study, here):
     assert autotune("tune", study("Copied"), "--device", "host").code == 0
     with pytest.raises(InvalidInput, match="'copied' is a call of a library; the launcher runs"):
-        Launcher(here / "table.json").run({"count": 4000}, {})
+        Dispatcher(here / "table.json").run({"count": 4000}, {})
 
 
 def test_a_library_that_is_not_there_stops_before_the_first_trial(autotune, study):

@@ -7,7 +7,7 @@ import random
 import pytest
 from on_gpu import VERIFY, assert_right
 
-from autotune.launcher import Launcher
+from autotune.launcher import Dispatcher
 from autotune.records import Candidate, Config, Status
 from kernel_space.cublas import Cublas
 from kernel_space.gemm import Gemm, GemmProblem
@@ -107,7 +107,7 @@ class TestTorch:
     def test_tensors_are_multiplied_and_scaled(self, torch, tensors):
         arrays = tensors(272, 512, 1040)
         fields = {"m": 272, "n": 512, "k": 1040, "dtype": "e4m3-bf16"}
-        Launcher(None).run(fields, arrays, kernel="gemm")
+        Dispatcher(None).run(fields, arrays, kernel="gemm")
         expected = (arrays["a"].double() @ arrays["b"].double().T * 0.75).bfloat16()
         torch.testing.assert_close(arrays["c"], expected, rtol=2**-7, atol=1040 * 2.0**-13)
         one = torch.ones(1, device="cuda")
@@ -120,10 +120,10 @@ class TestTorch:
         """The launch may begin while the one before it still runs."""
         arrays = tensors(256, 256, 256)
         fields = {"m": 256, "n": 256, "k": 256, "dtype": "e4m3-bf16"}
-        launcher = Launcher(None)
+        dispatcher = Dispatcher(None)
         for factor in (0.5, 1.0) * 20:
             arrays["scale"].fill_(factor)
-            launcher.run(fields, arrays, kernel="gemm")
+            dispatcher.run(fields, arrays, kernel="gemm")
             got = arrays["c"].clone()
             expected = (arrays["a"].double() @ arrays["b"].double().T * factor).bfloat16()
             torch.testing.assert_close(got, expected, rtol=2**-7, atol=256 * 2.0**-13)

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from autotune.errors import InvalidInput, InvalidProblem, InvalidTable, NoValidConfig
-from autotune.launcher import Launcher, gpu
+from autotune.launcher import Dispatcher, gpu
 
 pytestmark = pytest.mark.usefixtures("stand_in")
 
@@ -27,7 +27,7 @@ def tuned(gemm, make_table, target):
 def test_a_product_is_launched_as_the_table_says(stand_in, binaries, foreign, tuned, gemm, target):
     table, small, _ = tuned
     a, b = foreign((64, 64)), foreign((64, 64))
-    out = Launcher(table, store=binaries)(a, b)
+    out = Dispatcher(table, store=binaries)(a, b)
     [(binary, launch, pointers)] = stand_in.started
     assert launch == gemm.launch(gemm.problem_type.parse(SQUARE), small, target)
     assert pointers == {"a": a.pointer, "b": b.pointer, "c": out.pointer}
@@ -36,46 +36,46 @@ def test_a_product_is_launched_as_the_table_says(stand_in, binaries, foreign, tu
 
 def test_a_transposed_view_is_not_copied(stand_in, binaries, foreign, tuned):
     w = foreign((64, 64), strides=(1, 64))
-    launcher = Launcher(tuned[0], store=binaries)
-    launcher.matmul(foreign((64, 64)), w)
+    dispatcher = Dispatcher(tuned[0], store=binaries)
+    dispatcher.matmul(foreign((64, 64)), w)
     assert stand_in.started[0][2]["b"] == w.pointer
 
 
 def test_each_call_carries_its_own_config(stand_in, binaries, tuned, gemm, operands_of, target):
     """Two configs in turn: nothing of the one leaks into the other's launch."""
     table, small, large = tuned
-    launcher = Launcher(table, store=binaries)
+    dispatcher = Dispatcher(table, store=binaries)
     expected = []
     for fields, config in ((SQUARE, small), (LARGE, large), (SQUARE, small)):
         problem = gemm.problem_type.parse(fields)
-        launcher.run(problem, operands_of(problem))
+        dispatcher.run(problem, operands_of(problem))
         expected.append(gemm.launch(problem, config, target))
     assert [launch for _, launch, _ in stand_in.started] == expected
 
 
 def test_an_empty_output_launches_nothing(stand_in, binaries, foreign, tuned):
-    out = Launcher(tuned[0], store=binaries)(foreign((0, 64)), foreign((64, 64)))
+    out = Dispatcher(tuned[0], store=binaries)(foreign((0, 64)), foreign((64, 64)))
     assert out.__cuda_array_interface__["shape"] == (0, 64)
     assert stand_in.started == []
 
 
 def test_k_of_zero_is_launched_since_the_output_is_zeros(stand_in, binaries, foreign, tuned):
-    Launcher(tuned[0], store=binaries)(foreign((64, 0), pointer=0), foreign((0, 64), pointer=0))
+    Dispatcher(tuned[0], store=binaries)(foreign((64, 0), pointer=0), foreign((0, 64), pointer=0))
     assert len(stand_in.started) == 1
 
 
 def test_a_config_that_is_refused_is_passed_over_once(stand_in, binaries, foreign, tuned, caplog):
-    launcher = Launcher(tuned[0], store=binaries)
-    launcher(foreign((64, 64)), foreign((64, 64)))
+    dispatcher = Dispatcher(tuned[0], store=binaries)
+    dispatcher(foreign((64, 64)), foreign((64, 64)))
     first = stand_in.started[0][0]
     stand_in.refuse.add(first.key)
     for _ in range(2):
-        launcher(foreign((64, 64)), foreign((64, 64)))
+        dispatcher(foreign((64, 64)), foreign((64, 64)))
     second, third = (binary.key for binary, _, _ in stand_in.started[1:])
     assert second == third != first.key
     reports = [r for r in caplog.records if "out of resources" in r.getMessage()]
     assert len(reports) == 1
-    assert launcher.prepare(SQUARE).source == "nearest"
+    assert dispatcher.prepare(SQUARE).source == "nearest"
 
 
 def test_an_entry_that_this_space_does_not_have_is_passed_over(
@@ -83,9 +83,9 @@ def test_an_entry_that_this_space_does_not_have_is_passed_over(
 ):
     default = gemm.default(gemm.problem_type.parse(SQUARE), target)
     table = make_table((SQUARE, default.replace(tile_m=136)))
-    launcher = Launcher(table, store=binaries)
-    launcher(foreign((64, 64)), foreign((64, 64)))
-    assert launcher.prepare(SQUARE).source == "default"
+    dispatcher = Dispatcher(table, store=binaries)
+    dispatcher(foreign((64, 64)), foreign((64, 64)))
+    assert dispatcher.prepare(SQUARE).source == "default"
     assert "tile_m=136 is not one of" in caplog.text
 
 
@@ -94,10 +94,10 @@ def test_a_config_that_one_problem_excludes_still_serves_others(
 ):
     """The space may know more than the conditions say: it is asked for each problem."""
     default = gemm.default(gemm.problem_type.parse(SQUARE), target)
-    launcher = Launcher(make_table((SQUARE, default.replace(stages=4))), store=binaries)
+    dispatcher = Dispatcher(make_table((SQUARE, default.replace(stages=4))), store=binaries)
     monkeypatch.setattr(type(gemm), "space", _without_odd_m(type(gemm).space))
-    assert launcher.prepare(SQUARE | {"m": 63}).source == "default"
-    assert launcher.prepare(SQUARE | {"m": 128}).source == "nearest"
+    assert dispatcher.prepare(SQUARE | {"m": 63}).source == "default"
+    assert dispatcher.prepare(SQUARE | {"m": 128}).source == "nearest"
 
 
 def _without_odd_m(space_of):
@@ -115,13 +115,13 @@ def test_when_every_config_is_refused_the_error_says_so(stand_in, foreign, binar
 
     stand_in.refuse = Every()
     with pytest.raises(NoValidConfig, match="out of resources"):
-        Launcher(tuned[0], store=binaries)(foreign((64, 64)), foreign((64, 64)))
+        Dispatcher(tuned[0], store=binaries)(foreign((64, 64)), foreign((64, 64)))
 
 
 def test_a_table_of_another_architecture_is_not_used(binaries, gemm, make_table, caplog, target):
     problem = gemm.problem_type.parse(SQUARE)
     table = make_table((SQUARE, gemm.default(problem, target).replace(stages=4)), arch="sm_90a")
-    choice = Launcher(table, store=binaries).prepare(problem)
+    choice = Dispatcher(table, store=binaries).prepare(problem)
     assert choice.source == "default"
     assert choice.reason.endswith("the table is for sm_90a, and this device is sm_80")
     assert len([r for r in caplog.records if r.levelno == logging.WARNING]) == 1
@@ -133,25 +133,25 @@ def test_a_table_of_a_kin_is_used_and_what_differs_is_said_once(
     kin = gpu.running(0)._replace(name="a GPU NVL")
     monkeypatch.setattr(gpu, "running", lambda device: kin)
     default = gemm.default(gemm.problem_type.parse(SQUARE), target)
-    launcher = Launcher(make_table((SQUARE, default)), store=binaries)
-    assert launcher.prepare(SQUARE).source == "exact"
-    assert launcher.prepare(LARGE).source == "nearest"
+    dispatcher = Dispatcher(make_table((SQUARE, default)), store=binaries)
+    assert dispatcher.prepare(SQUARE).source == "exact"
+    assert dispatcher.prepare(LARGE).source == "nearest"
     assert [record.getMessage() for record in caplog.records] == [
         "table: tuned on a GPU, and this is a GPU NVL; times may differ"
     ]
 
 
 def test_without_a_table_the_kernel_chooses(binaries, gemm, target):
-    choice = Launcher(None, store=binaries).prepare(SQUARE, kernel="gemm")
+    choice = Dispatcher(None, store=binaries).prepare(SQUARE, kernel="gemm")
     assert choice.config == gemm.default(gemm.problem_type.parse(SQUARE), target).as_dict()
 
 
 def test_a_problem_without_an_answer_takes_the_default_and_says_so_once(
     binaries, foreign, tuned, caplog
 ):
-    launcher = Launcher(tuned[0], store=binaries)
+    dispatcher = Dispatcher(tuned[0], store=binaries)
     for _ in range(3):
-        launcher(foreign((64, 64), "fp32"), foreign((64, 64), "fp32"))
+        dispatcher(foreign((64, 64), "fp32"), foreign((64, 64), "fp32"))
     assert [r.levelno for r in caplog.records] == [logging.WARNING]
     assert "dtype=fp32" in caplog.text
 
@@ -160,9 +160,9 @@ def test_a_kernel_that_changed_since_it_was_measured_is_reported_once(
     binaries, gemm, make_table, caplog, target
 ):
     default = gemm.default(gemm.problem_type.parse(SQUARE), target)
-    launcher = Launcher(make_table((SQUARE, default), digest="0" * 32), store=binaries)
+    dispatcher = Dispatcher(make_table((SQUARE, default), digest="0" * 32), store=binaries)
     for fields in (SQUARE, LARGE):
-        launcher.prepare(fields)
+        dispatcher.prepare(fields)
     assert [r.getMessage() for r in caplog.records] == [
         "gemm: the kernel's source is not the one that table was measured with; tune it again"
     ]
@@ -183,38 +183,38 @@ def test_an_output_that_cannot_be_written_is_refused(
 ):
     out = foreign(**{"shape": (64, 64), **change})
     with pytest.raises(InvalidInput, match=message):
-        Launcher(tuned[0], store=binaries)(foreign((64, 64)), foreign((64, 64)), out=out)
+        Dispatcher(tuned[0], store=binaries)(foreign((64, 64)), foreign((64, 64)), out=out)
     assert stand_in.started == []
 
 
 def test_an_output_may_not_share_memory_with_an_input(stand_in, binaries, foreign, tuned):
     a, b = foreign((64, 64)), foreign((64, 64))
     tail = foreign((64, 64), pointer=b.pointer + 4096)
-    launcher = Launcher(tuned[0], store=binaries)
+    dispatcher = Dispatcher(tuned[0], store=binaries)
     for out, named in ((a, "a"), (tail, "b")):
         with pytest.raises(InvalidInput, match=f"out shares memory with {named}"):
-            launcher(a, b, out=out)
-    launcher(a, a, out=foreign((64, 64), pointer=a.pointer + 8192))
+            dispatcher(a, b, out=out)
+    dispatcher(a, a, out=foreign((64, 64), pointer=a.pointer + 8192))
     assert len(stand_in.started) == 1
 
 
 def test_run_wants_every_operand_and_no_other(binaries, foreign, gemm, tuned, operands_of):
     problem = gemm.problem_type.parse(SQUARE)
-    arrays, launcher = operands_of(problem), Launcher(tuned[0], store=binaries)
+    arrays, dispatcher = operands_of(problem), Dispatcher(tuned[0], store=binaries)
     for wrong in ({}, {"a": arrays["a"]}, arrays | {"d": arrays["a"]}):
         with pytest.raises(InvalidInput, match="arrays must be a, b, c"):
-            launcher.run(problem, wrong)
+            dispatcher.run(problem, wrong)
     with pytest.raises(InvalidInput, match="a has shape"):
-        launcher.run(problem, arrays | {"a": foreign((32, 64))})
+        dispatcher.run(problem, arrays | {"a": foreign((32, 64))})
     with pytest.raises(InvalidProblem, match="unknown field 'q'"):
-        launcher.run(SQUARE | {"q": 1}, arrays)
-    assert launcher.run(SQUARE, arrays).source == "exact"
+        dispatcher.run(SQUARE | {"q": 1}, arrays)
+    assert dispatcher.run(SQUARE, arrays).source == "exact"
 
 
-def test_a_launcher_refuses_what_it_cannot_serve(tmp_path):
+def test_a_dispatcher_refuses_what_it_cannot_serve(tmp_path):
     with pytest.raises(InvalidTable, match="cannot be read"):
-        Launcher(tmp_path / "missing.json")
+        Dispatcher(tmp_path / "missing.json")
     with pytest.raises(InvalidInput, match="name a kernel; the table has: none"):
-        Launcher(None).prepare(SQUARE)
+        Dispatcher(None).prepare(SQUARE)
     with pytest.raises(InvalidInput, match="is written in c\\+\\+; the launcher runs cuda"):
-        Launcher(None).prepare(SQUARE, kernel="host_matmul")
+        Dispatcher(None).prepare(SQUARE, kernel="host_matmul")

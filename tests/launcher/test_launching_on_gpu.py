@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autotune.errors import InvalidInput
-from autotune.launcher import Launcher, gpu
+from autotune.launcher import Dispatcher, gpu
 
 pytestmark = pytest.mark.gpu
 
@@ -22,8 +22,8 @@ def cupy():
 
 
 @pytest.fixture(scope="module")
-def launcher(binaries):
-    return Launcher(None, store=binaries)
+def dispatcher(binaries):
+    return Dispatcher(None, store=binaries)
 
 
 def filled(cupy, shape, dtype, seed):
@@ -54,39 +54,39 @@ def assert_product(gemm, c, a, b, dtype):
 
 @pytest.mark.parametrize("dtype", ["bf16", "fp16", "fp32"])
 @pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
-def test_views_in_every_layout_are_multiplied(launcher, cupy, gemm, dtype, layout):
+def test_views_in_every_layout_are_multiplied(dispatcher, cupy, gemm, dtype, layout):
     for seed, (m, n, k) in enumerate(SHAPES):
         a = filled(cupy, (m, k) if layout[0] == "n" else (k, m), dtype, seed)
         b = filled(cupy, (k, n) if layout[1] == "n" else (n, k), dtype, seed + 100)
-        stored = launcher(a, b, layout=layout)
+        stored = dispatcher(a, b, layout=layout)
         a, b = (a if layout[0] == "n" else a.T), (b if layout[1] == "n" else b.T)
-        assert_product(gemm, launcher(a, b), a, b, dtype)
+        assert_product(gemm, dispatcher(a, b), a, b, dtype)
         assert_product(gemm, stored, a, b, dtype)
 
 
-def test_fifty_odd_shapes(launcher, cupy, gemm):
+def test_fifty_odd_shapes(dispatcher, cupy, gemm):
     chance = np.random.default_rng(7)
     for seed in range(50):
         m, n, k = (int(extent) for extent in chance.integers(1, 700, 3))
         a, b = filled(cupy, (m, k), "bf16", seed), filled(cupy, (n, k), "bf16", seed + 100)
-        assert_product(gemm, launcher(a, b.T), a, b.T, "bf16")
+        assert_product(gemm, dispatcher(a, b.T), a, b.T, "bf16")
 
 
-def test_empty_outputs_and_empty_sums(launcher, cupy):
+def test_empty_outputs_and_empty_sums(dispatcher, cupy):
     def ones(*shape):
         return cupy.ones(shape, cupy.float16)
 
-    assert launcher(ones(0, 64), ones(64, 32)).shape == (0, 32)
-    assert launcher(ones(64, 64), ones(64, 0)).shape == (64, 0)
+    assert dispatcher(ones(0, 64), ones(64, 32)).shape == (0, 32)
+    assert dispatcher(ones(64, 64), ones(64, 0)).shape == (64, 0)
     out = cupy.full((64, 32), cupy.nan, cupy.float16)
-    assert launcher(ones(64, 0), ones(0, 32), out=out) is out
+    assert dispatcher(ones(64, 0), ones(0, 32), out=out) is out
     assert (out.get() == 0).all()
 
 
-def test_the_inputs_stay_as_they_are(launcher, cupy):
+def test_the_inputs_stay_as_they_are(dispatcher, cupy):
     a, b = filled(cupy, (300, 200), "fp16", 0), filled(cupy, (200, 100), "fp16", 1)
     before = a.get(), b.get()
-    launcher(a, b)
+    dispatcher(a, b)
     assert (a.get() == before[0]).all()
     assert (b.get() == before[1]).all()
 
@@ -100,29 +100,29 @@ def test_configs_in_turn_do_not_disturb_each_other(binaries, cupy, gemm, make_ta
     table = make_table(
         (small, default.replace(stages=3)), (large, default.replace(stages=4)), arch=target.arch
     )
-    launcher = Launcher(table, store=binaries)
+    dispatcher = Dispatcher(table, store=binaries)
     for seed, size in enumerate((256, 512, 256, 512)):
         a, b = filled(cupy, (size, size), "fp16", seed), filled(cupy, (size, size), "fp16", 9)
-        assert launcher.prepare(small | {"m": size, "n": size, "k": size}).source == "exact"
-        assert_product(gemm, launcher(a, b), a, b, "fp16")
+        assert dispatcher.prepare(small | {"m": size, "n": size, "k": size}).source == "exact"
+        assert_product(gemm, dispatcher(a, b), a, b, "fp16")
 
 
 @pytest.mark.parametrize("give", ["current", "object", "handle", "protocol"])
-def test_the_callers_stream_orders_the_launch(launcher, cupy, gemm, give):
+def test_the_callers_stream_orders_the_launch(dispatcher, cupy, gemm, give):
     """The inputs are written late on the same stream: any other stream would read zeros."""
     stream = cupy.cuda.Stream(non_blocking=True)
     source_a, source_b = filled(cupy, (512, 512), "fp16", 0), filled(cupy, (512, 512), "fp16", 1)
     a, b = cupy.zeros_like(source_a), cupy.zeros_like(source_b)
-    launcher(a, b)
+    dispatcher(a, b)
     cupy.cuda.Device().synchronize()
     with stream:
         keep_busy(cupy)
         a[:], b[:] = source_a, source_b
         given = {"current": None, "object": stream, "handle": stream.ptr, "protocol": Bare(stream)}
         if give == "current":
-            c = launcher(a, b)
+            c = dispatcher(a, b)
     if give != "current":
-        c = launcher(a, b, stream=given[give])
+        c = dispatcher(a, b, stream=given[give])
     stream.synchronize()
     assert_product(gemm, c, source_a, source_b, "fp16")
 
@@ -169,56 +169,56 @@ class Capsule:
         (Capsule, "fp32"),
     ],
 )
-def test_foreign_arrays_are_multiplied(launcher, cupy, gemm, wrap, dtype):
+def test_foreign_arrays_are_multiplied(dispatcher, cupy, gemm, wrap, dtype):
     a, b = filled(cupy, (130, 70), dtype, 0), filled(cupy, (90, 70), dtype, 1).T
-    c = launcher(wrap(a), wrap(b))
+    c = dispatcher(wrap(a), wrap(b))
     assert isinstance(c, cupy.ndarray)
     assert_product(gemm, c, a, b, dtype)
 
 
-def test_sums_are_kept_as_they_are_if_there_is_room(launcher, cupy, gemm):
+def test_sums_are_kept_as_they_are_if_there_is_room(dispatcher, cupy, gemm):
     a, b = filled(cupy, (130, 72), "fp16", 0), filled(cupy, (90, 72), "fp16", 1).T
     out = cupy.zeros((130, 90), cupy.float32)
-    launcher(a, b, out=out)
+    dispatcher(a, b, out=out)
     exact = a.astype(cupy.float64) @ b.astype(cupy.float64)
     assert float(abs(out - exact).max()) < 1e-4  # a rounding to fp16 would be 1e-3
 
 
-def test_a_foreign_producer_is_waited_for(launcher, cupy, gemm):
+def test_a_foreign_producer_is_waited_for(dispatcher, cupy, gemm):
     producer = cupy.cuda.Stream(non_blocking=True)
     source, b = filled(cupy, (512, 512), "fp16", 0), filled(cupy, (512, 512), "fp16", 1)
     a = cupy.zeros_like(source)
-    launcher(a, b)
+    dispatcher(a, b)
     cupy.cuda.Device().synchronize()
     with producer:
         keep_busy(cupy)
         a[:] = source
-    c = launcher(Interface(a, stream=producer.ptr), b)
+    c = dispatcher(Interface(a, stream=producer.ptr), b)
     cupy.cuda.get_current_stream().synchronize()
     assert_product(gemm, c, source, b, "fp16")
 
 
-def test_what_cannot_be_read_in_place_is_refused(launcher, cupy):
+def test_what_cannot_be_read_in_place_is_refused(dispatcher, cupy):
     whole = cupy.zeros((64, 128), cupy.float16)
     b = cupy.zeros((64, 64), cupy.float16)
     with pytest.raises(InvalidInput, match="neither it nor its transpose"):
-        launcher(whole[:, ::2], b)
+        dispatcher(whole[:, ::2], b)
     with pytest.raises(InvalidInput, match="begins 2 bytes past"):
-        launcher(whole.ravel()[1 : 1 + 64 * 64].reshape(64, 64), b)
+        dispatcher(whole.ravel()[1 : 1 + 64 * 64].reshape(64, 64), b)
     with pytest.raises(InvalidInput, match="out shares memory with b"):
-        launcher(cupy.zeros((64, 64), cupy.float16), b, out=b)
+        dispatcher(cupy.zeros((64, 64), cupy.float16), b, out=b)
 
 
-def test_a_prepared_product_can_be_captured(launcher, cupy, gemm):
+def test_a_prepared_product_can_be_captured(dispatcher, cupy, gemm):
     a, b = filled(cupy, (256, 256), "fp16", 0), filled(cupy, (256, 256), "fp16", 1)
     out = cupy.zeros((256, 256), cupy.float16)
     fields = {"m": 256, "n": 256, "k": 256, "dtype": "fp16", "layout": "nn"}
-    launcher.prepare(fields, kernel="gemm")
+    dispatcher.prepare(fields, kernel="gemm")
     stream = cupy.cuda.Stream(non_blocking=True)
     cupy.cuda.Device().synchronize()
     with stream:
         stream.begin_capture()
-        launcher(a, b, out=out)
+        dispatcher(a, b, out=out)
         graph = stream.end_capture()
     assert (out.get() == 0).all()
     graph.launch(stream)
@@ -239,25 +239,25 @@ def odd_products(cupy, count):
     ]
 
 
-def test_streams_that_run_at_once_do_not_share_scratch(launcher, cupy, gemm):
+def test_streams_that_run_at_once_do_not_share_scratch(dispatcher, cupy, gemm):
     inputs = odd_products(cupy, 2)
-    launcher(*inputs[0])
+    dispatcher(*inputs[0])
     cupy.cuda.Device().synchronize()
     streams = [cupy.cuda.Stream(non_blocking=True) for _ in inputs]
     results = [[], []]
     for _ in range(REPEATS):
         for pair, stream, made in zip(inputs, streams, results, strict=True):
-            made.append(launcher(*pair, stream=stream))
+            made.append(dispatcher(*pair, stream=stream))
     cupy.cuda.Device().synchronize()
     for pair, made in zip(inputs, results, strict=True):
         assert_product(gemm, made[0], *pair, "bf16")
         assert all((each.view("uint16") == made[0].view("uint16")).all() for each in made)
 
 
-def test_threads_that_launch_one_plan_do_not_share_scratch(launcher, cupy, gemm):
+def test_threads_that_launch_one_plan_do_not_share_scratch(dispatcher, cupy, gemm):
     def work(pair):
         with cupy.cuda.Stream(non_blocking=True) as stream:
-            made = [launcher(*pair) for _ in range(REPEATS)]
+            made = [dispatcher(*pair) for _ in range(REPEATS)]
             stream.synchronize()
             return made
 
@@ -268,33 +268,33 @@ def test_threads_that_launch_one_plan_do_not_share_scratch(launcher, cupy, gemm)
                 assert_product(gemm, each, *pair, "bf16")
 
 
-def test_captured_products_have_scratch_of_their_own(launcher, cupy, gemm):
+def test_captured_products_have_scratch_of_their_own(dispatcher, cupy, gemm):
     """Both are captured on one stream, and then run on two at once."""
     inputs, outs, graphs = odd_products(cupy, 2), [], []
-    launcher(*inputs[0])
+    dispatcher(*inputs[0])
     cupy.cuda.Device().synchronize()
     with cupy.cuda.Stream(non_blocking=True) as capturing:
         for pair in inputs:
             outs.append(cupy.zeros((ODD[0], ODD[1]), inputs[0][0].dtype))
             capturing.begin_capture()
             for _ in range(3):
-                launcher(*pair, out=outs[-1])
+                dispatcher(*pair, out=outs[-1])
             graphs.append(capturing.end_capture())
     streams = [cupy.cuda.Stream(non_blocking=True) for _ in graphs]
     for _ in range(REPEATS):
         for graph, stream in zip(graphs, streams, strict=True):
             graph.launch(stream)
-    launcher(*inputs[1])  # beside them
+    dispatcher(*inputs[1])  # beside them
     cupy.cuda.Device().synchronize()
     for pair, out in zip(inputs, outs, strict=True):
         assert_product(gemm, out, *pair, "bf16")
 
 
-def test_run_launches_on_operands_by_name(launcher, cupy, gemm):
+def test_run_launches_on_operands_by_name(dispatcher, cupy, gemm):
     problem = gemm.problem_type(m=100, n=50, k=30, dtype="fp16", layout="nt")
     a, b = filled(cupy, (100, 30), "fp16", 0), filled(cupy, (50, 30), "fp16", 1)
     c = cupy.full((100, 50), cupy.nan, cupy.float16)
-    launcher.run(problem, {"a": a, "b": b, "c": c}, kernel="gemm")
+    dispatcher.run(problem, {"a": a, "b": b, "c": c}, kernel="gemm")
     assert_product(gemm, c, a, b.T, "fp16")
 
 
@@ -308,32 +308,32 @@ def torch():
 
 class TestTorch:
     @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
-    def test_tensors_in_tensor_out(self, launcher, torch, dtype):
+    def test_tensors_in_tensor_out(self, dispatcher, torch, dtype):
         torch.manual_seed(0)
         kind = getattr(torch, dtype)
         a = torch.rand(130, 72, device="cuda").to(kind)
         w = torch.rand(90, 72, device="cuda").to(kind)
-        c = launcher(a, w.T)
+        c = dispatcher(a, w.T)
         assert (c.dtype, c.device, c.shape) == (kind, a.device, (130, 90))
         expected = (a.double() @ w.double().T).to(kind)
         torch.testing.assert_close(c, expected, rtol=2e-2, atol=1e-3)
 
-    def test_the_current_torch_stream_is_used(self, launcher, torch):
+    def test_the_current_torch_stream_is_used(self, dispatcher, torch):
         source = torch.rand(512, 512, device="cuda").half()
         a, work = torch.zeros_like(source), torch.ones(4096, 4096, device="cuda")
-        launcher(a, source)
+        dispatcher(a, source)
         torch.cuda.synchronize()
         stream = torch.cuda.Stream()
         with torch.cuda.stream(stream):
             for _ in range(4):
                 work = work @ work * 1e-9
             a.copy_(source)
-            c = launcher(a, source)
+            c = dispatcher(a, source)
         stream.synchronize()
         expected = (source.double() @ source.double()).half()
         torch.testing.assert_close(c, expected, rtol=1e-2, atol=1e-2)
 
-    def test_two_torch_streams_at_once_repack_apart(self, launcher, torch):
+    def test_two_torch_streams_at_once_repack_apart(self, dispatcher, torch):
         m, n, k = ODD
         inputs = [
             (torch.rand(m, k, device="cuda").bfloat16(), torch.rand(n, k, device="cuda").bfloat16())
@@ -345,36 +345,36 @@ class TestTorch:
         for _ in range(REPEATS):
             for (a, w), stream, out in zip(inputs, streams, outs, strict=True):
                 with torch.cuda.stream(stream):
-                    launcher(a, w.T, out=out)
+                    dispatcher(a, w.T, out=out)
         torch.cuda.synchronize()
         for (a, w), out in zip(inputs, outs, strict=True):
             expected = (a.double() @ w.double().T).bfloat16()
             torch.testing.assert_close(out, expected, rtol=2e-2, atol=1e-3)
 
-    def test_a_graph_of_torch_may_hold_a_repacked_product(self, launcher, torch):
+    def test_a_graph_of_torch_may_hold_a_repacked_product(self, dispatcher, torch):
         a, w = (torch.rand(300, 1001, device="cuda").bfloat16() for _ in range(2))
         out = torch.empty(300, 300, device="cuda", dtype=torch.bfloat16)
-        launcher(a, w.T, out=out)
+        dispatcher(a, w.T, out=out)
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
-            launcher(a, w.T, out=out)
+            dispatcher(a, w.T, out=out)
         out.zero_()
         graph.replay()
         torch.cuda.synchronize()
         expected = (a.double() @ w.double().T).bfloat16()
         torch.testing.assert_close(out, expected, rtol=2e-2, atol=1e-3)
 
-    def test_a_tensor_that_wants_a_gradient_is_refused(self, launcher, torch):
+    def test_a_tensor_that_wants_a_gradient_is_refused(self, dispatcher, torch):
         a = torch.rand(64, 64, device="cuda", requires_grad=True)
         with pytest.raises(InvalidInput, match="requires a gradient"):
-            launcher(a, a)
+            dispatcher(a, a)
         with torch.no_grad():
-            assert not launcher(a, a).requires_grad
+            assert not dispatcher(a, a).requires_grad
 
-    def test_a_tensor_on_the_host_is_refused(self, launcher, torch):
+    def test_a_tensor_on_the_host_is_refused(self, dispatcher, torch):
         with pytest.raises(InvalidInput, match="a is on cpu, not on a GPU"):
-            launcher(torch.zeros(2, 2), torch.zeros(2, 2))
+            dispatcher(torch.zeros(2, 2), torch.zeros(2, 2))
 
 
 def test_the_target_is_the_one_that_devices_measure_on():

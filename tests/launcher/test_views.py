@@ -131,4 +131,4 @@ def test_eight_bit_matrices_need_a_scale_that_matmul_does_not_take():
     a, b = (matrix(name, (2, 2), (2, 1), "e4m3") for name in "ab")
     with pytest.raises(InvalidInput, match="a is e4m3, whose product is scaled") as caught:
         product(a, b, None)
-    assert "Launcher.run" in caught.value.hint
+    assert "Dispatcher.run" in caught.value.hint

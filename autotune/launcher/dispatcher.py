@@ -1,4 +1,4 @@
-"""The launcher: arrays in, a launch on the caller's stream."""
+"""The dispatcher: arrays in, a launch on the caller's stream."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_PLANS = 4096
 _PlanKey = tuple[str, int, Problem]
 
 
-class Launcher:
+class Dispatcher:
     """Runs kernels with the configs that a table chooses.
 
     The first call for a problem compiles (or finds the binary on disk) and loads; later ones
@@ -38,8 +38,8 @@ class Launcher:
         InvalidTable: The file is not a sound table, or the folder not a sound bundle.
 
     Example:
-        >>> launcher = Launcher("table.json")  # doctest: +SKIP
-        >>> c = launcher(a, w.T)               # doctest: +SKIP
+        >>> dispatcher = Dispatcher("table.json")  # doctest: +SKIP
+        >>> c = dispatcher(a, w.T)                 # doctest: +SKIP
     """
 
     def __init__(
