@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,13 @@ class Gemm(Kernel):
 
     def estimate(self, problem: GemmProblem, config: Config, target: Target) -> float | None:
         """Predict the time in ns from waves, bandwidths and the mechanism."""
-        return prior.estimate(problem, config, target)
+        return self.estimates(problem, [config], target).get(config)
+
+    def estimates(
+        self, problem: GemmProblem, configs: Iterable[Config], target: Target
+    ) -> dict[Config, float]:
+        """Predict the times of many configs at once: most share parts of the prediction."""
+        return dict(prior.estimates(problem, configs, target))
 
     def ladder(self, problem: GemmProblem, target: Target) -> tuple[Rung, ...]:
         """Return each way to hide the latency of memory, from none to Hopper's."""

@@ -9,24 +9,34 @@ from kernel_space.gemm.problem import GemmProblem
 EPILOGUE_BYTES_PER_CLK = 11  # of C, from one multiprocessor; fitted on an H200: 9 to 13
 
 
+class Front(NamedTuple):
+    """What of C the device works on at a time.
+
+    Attributes:
+        tile_m: Rows of C that a block computes.
+        tile_n: Columns of C that a block computes.
+        tiles: How many blocks compute a tile each.
+    """
+
+    tile_m: int
+    tile_n: int
+    tiles: int
+
+
 class Waves(NamedTuple):
     """What a family of mechanisms makes of a config.
 
     Attributes:
         clk: Clocks that the busiest multiprocessor works.
-        tile_m: Rows of C that a block computes.
-        tile_n: Columns of C that a block computes.
-        at_once: Tiles that the device works on at a time.
+        front: What goes through C, wave by wave.
     """
 
     clk: float
-    tile_m: int
-    tile_n: int
-    at_once: int
+    front: Front
 
 
 def memory_bytes(
-    problem: GemmProblem, waves: Waves, l2_bytes: int, *, along_m: bool, group: int
+    problem: GemmProblem, front: Front, l2_bytes: int, *, along_m: bool, group: int
 ) -> float:
     """Return the bytes that go through device memory.
 
@@ -39,8 +49,8 @@ def memory_bytes(
     once, written = (m + n) * k * each, m * n * problem.result_bytes
     if once <= l2_bytes:
         return once + written
-    long = -(-waves.at_once // group)
+    long = -(-front.tiles // group)
     tiles_m, tiles_n = (long, group) if along_m else (group, long)
-    touched = min(tiles_m * waves.tile_m, m) + min(tiles_n * waves.tile_n, n)
-    count = m * n / (waves.tile_m * waves.tile_n * waves.at_once)
+    touched = min(tiles_m * front.tile_m, m) + min(tiles_n * front.tile_n, n)
+    count = m * n / (front.tile_m * front.tile_n * front.tiles)
     return max(once, count * touched * k * each) + written

@@ -18,7 +18,7 @@ from autotune.records import Target
 from kernel_space.gemm.ampere.mechanisms import TRAITS, WARP_LANES
 from kernel_space.gemm.ampere.registers import estimated_registers
 from kernel_space.gemm.problem import GemmProblem
-from kernel_space.gemm.waves import EPILOGUE_BYTES_PER_CLK, Waves
+from kernel_space.gemm.waves import EPILOGUE_BYTES_PER_CLK, Front, Waves
 from kernel_space.rates import (
     L2_BYTES_PER_CLK,
     LOAD_CLK,
@@ -84,7 +84,7 @@ def waves(problem: GemmProblem, knobs: Mapping[str, Any], target: Target, rates:
     resident = _resident(problem, knobs, target, warps)
     full, rest = divmod(-(-tiles // target.sm_count), resident)
     clk = full * turn(resident) + (turn(rest) if rest else 0.0)
-    return Waves(clk, tile_m, tile_n, min(tiles, resident * target.sm_count))
+    return Waves(clk, Front(tile_m, tile_n, min(tiles, resident * target.sm_count)))
 
 
 def _step(

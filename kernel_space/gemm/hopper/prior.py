@@ -18,7 +18,7 @@ from typing import Any
 from autotune.records import Target
 from kernel_space.gemm.hopper.plan import GROUP_ROWS, LINE_BYTES, resident_clusters, tile_k
 from kernel_space.gemm.problem import GemmProblem
-from kernel_space.gemm.waves import EPILOGUE_BYTES_PER_CLK, Waves
+from kernel_space.gemm.waves import EPILOGUE_BYTES_PER_CLK, Front, Waves
 from kernel_space.rates import L2_BYTES_PER_CLK, SHARED_BYTES_PER_CLK, Rates, together
 
 LATENCY_CLK = 2400  # from a tensor copy to its barrier, while others copy; fitted
@@ -54,7 +54,7 @@ def waves(problem: GemmProblem, knobs: Mapping[str, Any], target: Target, rates:
     if parts > 1:
         clk += PART_CLK * parts + tile_m * tile_n * 4 / PARTIAL_BYTES_PER_CLK
     tile = (tile_n, tile_m) if swapped else (tile_m, tile_n)
-    return Waves(clk, *tile, at_once * cluster_m * cluster_n)
+    return Waves(clk, Front(*tile, at_once * cluster_m * cluster_n))
 
 
 def _step_clk(
