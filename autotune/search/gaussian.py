@@ -7,18 +7,24 @@ one that matters: the weights are fitted to what was measured.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import (
+    LinAlgError,
+    block_diag,
+    cho_factor,
+    cho_solve,
+    cholesky,
+    solve_triangular,
+)
 
 from autotune.search.pool import Axis
 
 Codes = NDArray[np.integer]
 Floats = NDArray[np.float64]
+Real = NDArray[np.floating]
 
 NOISE = 0.01  # variance of a score that no axis explains
 TYPICAL = 0.4  # a weight is expected around it, most of them within …
@@ -38,8 +44,7 @@ class Likeness:
     def __init__(self, axes: Sequence[Axis]) -> None:
         self._tables = [_table(axis) for axis in axes]
         starts = np.cumsum([0, *(len(table) for table in self._tables)])
-        self._parts = [slice(start, end) for start, end in pairwise(starts.tolist())]
-        self._levels = int(starts[-1])
+        self._first, self._levels = starts[:-1, None], int(starts[-1])
 
     def distances(self, codes: Codes) -> Floats:
         """Return the distance between each two configs on each axis [axis, config, config]."""
@@ -49,19 +54,16 @@ class Likeness:
     def profile(self, codes: Codes) -> NDArray[np.float32]:
         """Return which level of which axis each config has: 1 there, else 0 [config, level].
 
-        Its product with ``pull`` is a weighted distance: many at once cost one product.
+        With ``pulls`` between two profiles, their product is the weighted distance of configs.
         """
         profile = np.zeros((codes.shape[1], self._levels), dtype=np.float32)
-        every = np.arange(codes.shape[1])
-        for part, code in zip(self._parts, codes, strict=True):
-            profile[every, part.start + code.astype(np.intp)] = 1
+        profile[np.arange(codes.shape[1]), self._first + codes] = 1
         return profile
 
-    def pull(self, code: Codes, weights: Floats) -> NDArray[np.float32]:
-        """Return the weighted distance from one config to each level of each axis [level]."""
-        each = zip(weights, self._tables, code, strict=True)
-        parts = [weight * table[at] for weight, table, at in each]
-        return np.concatenate(parts).astype(np.float32)
+    def pulls(self, weights: Floats) -> NDArray[np.float32]:
+        """Return the weighted distance between levels of an axis, else 0 [level, level]."""
+        pairs = zip(weights, self._tables, strict=True)
+        return block_diag(*[weight * table for weight, table in pairs]).astype(np.float32)
 
 
 class Posterior:
@@ -82,6 +84,7 @@ class Posterior:
     def __init__(self, likeness: Likeness, weights: Floats, codes: Codes) -> None:
         self._likeness = likeness
         self._weights = weights
+        self._pulls = likeness.pulls(weights)
         self._codes = codes
         self._profile = likeness.profile(codes)
         self._own = np.zeros((_ROOM, self._profile.shape[1]), dtype=np.float32)
@@ -90,19 +93,25 @@ class Posterior:
         self._explained = np.zeros(len(self._profile))
         self.added: list[int] = []
 
-    def add(self, name: int, code: Codes) -> None:
-        """Learn that the config with this code is measured; ``mean`` is told its score."""
-        count = len(self.added)
-        self._make_room(count + 1)
-        pull = self._likeness.pull(code, self._weights)
-        line = self._solved(np.exp(-(self._own[:count] @ pull)).astype(np.float64))
-        rest = math.sqrt(max(1 + NOISE - float(line @ line), NOISE))
-        explained = line.astype(np.float32) @ self._reach[:count]
-        self._reach[count] = (np.exp(-(self._profile @ pull)) - explained) / rest
-        self._explained += self._reach[count] ** 2
-        self._lower[count, :count], self._lower[count, count] = line, rest
-        self._own[count] = self._likeness.profile(code[:, None])[0]
-        self.added.append(name)
+    def add(self, names: Sequence[int], codes: Codes) -> None:
+        """Learn that configs with these codes are measured; ``mean`` is told their scores.
+
+        Together or one by one comes to the same but for rounding.
+        """
+        old, new = len(self.added), len(self.added) + len(names)
+        self._make_room(new)
+        own = self._likeness.profile(codes)
+        pulls = (own @ self._pulls).T
+        line = self._solved(np.exp(-(self._own[:old] @ pulls)).astype(np.float64))
+        alike = np.exp(-(own @ pulls)) + NOISE * np.eye(len(own))
+        rest = cholesky(alike - line.T @ line, lower=True, check_finite=False)
+        explained = self._reach[:old].T @ line.astype(np.float32)
+        unexplained = (np.exp(-(self._profile @ pulls)) - explained).T
+        self._reach[old:new] = _solve(rest.astype(np.float32), unexplained)
+        self._explain(old, new)
+        self._lower[old:new, :old], self._lower[old:new, old:new] = line.T, rest
+        self._own[old:new] = own
+        self.added.extend(names)
 
     def keep(self, count: int) -> None:
         """Forget all but the first that were added."""
@@ -110,8 +119,7 @@ class Posterior:
             return
         del self.added[count:]
         self._explained[:] = 0
-        for reach in self._reach[:count]:  # in the order in which it came, to the last bit
-            self._explained += reach**2
+        self._explain(0, count)
 
     def mean(self, scores: Floats) -> tuple[Floats, float]:
         """Return the expected score of each config of interest, and the variance of all scores.
@@ -139,15 +147,17 @@ class Posterior:
         left: Floats = alike - reach.T @ reach
         return left
 
-    def _solved(self, right: Floats) -> Floats:
-        lower = self._lower[: len(right), : len(right)]
-        solved: Floats = solve_triangular(lower, right, lower=True, check_finite=False)
-        return solved
+    def _explain(self, start: int, end: int) -> None:
+        for reach in self._reach[start:end]:  # in the order in which it came, to the last bit
+            self._explained += reach**2
+
+    def _solved(self, right: Floats) -> Real:
+        return _solve(self._lower[: len(right), : len(right)], right)
 
     def _make_room(self, count: int) -> None:
         if count <= len(self._reach):
             return
-        room = len(self._reach)
+        room = max(len(self._reach), count - len(self._reach))
         self._own = np.pad(self._own, ((0, room), (0, 0)))
         self._lower = np.pad(self._lower, ((0, room), (0, room)))
         self._reach = np.pad(self._reach, ((0, room), (0, 0)))
@@ -167,7 +177,7 @@ def predicted(
     covariance = _alike(weights, likeness.distances(measured[0]))
     covariance[np.diag_indices_from(covariance)] += NOISE
     shares = cho_solve(cho_factor(covariance, lower=True), measured[1]).astype(np.float32)
-    pulls = np.array([likeness.pull(code, weights) for code in measured[0].T])
+    pulls = likeness.profile(measured[0]) @ likeness.pulls(weights)
     some = range(0, codes.shape[1], _AT_ONCE)
     parts = [likeness.profile(codes[:, start : start + _AT_ONCE]) @ pulls.T for start in some]
     return np.concatenate([np.exp(-part) @ shares for part in parts]).astype(np.float64)
@@ -210,7 +220,7 @@ def credibility(distances: Floats, scores: Floats, weights: Floats | None = None
         lower = cholesky(covariance, lower=True, check_finite=False)
     except LinAlgError:
         return -np.inf
-    solved = solve_triangular(lower, scores, lower=True, check_finite=False)
+    solved = _solve(lower, scores)
     variance = max(float(solved @ solved) / len(scores), 1e-12)
     likely = -0.5 * len(scores) * np.log(variance) - np.log(np.diag(lower)).sum()
     odd = np.log(weights / TYPICAL) / np.log(FACTOR)
@@ -220,6 +230,11 @@ def credibility(distances: Floats, scores: Floats, weights: Floats | None = None
 def _alike(weights: Floats, distances: Floats) -> Floats:
     alike: Floats = np.exp(-np.tensordot(weights, distances, 1))
     return alike
+
+
+def _solve(lower: Real, right: Real) -> Real:
+    solved: Real = solve_triangular(lower, right, lower=True, check_finite=False)
+    return solved
 
 
 def _table(axis: Axis) -> Floats:

@@ -131,6 +131,7 @@ class GaussianProcess:
         trusted = self._trusted(rows, scores[basis], distances)
         weights = fitted(distances, centred(scores[basis] - trusted[rows]))
         posterior = Posterior(self._likeness, weights, self._pool.codes[:, judged])
+        posterior.add(rows.tolist(), self._pool.codes[:, rows])
         return _Model(
             posterior, pool=self._pool, judged=judged, basis=rows, count=count, expected=trusted
         )
@@ -226,7 +227,7 @@ class _Model:
         differ = (at for at, (one, other) in pairs if one != other)
         self._posterior.keep(same := next(differ, min(len(added), len(rows))))
         for row in rows[same:]:
-            self._posterior.add(row, self._pool.codes[:, row])
+            self._posterior.add([row], self._pool.codes[:, [row]])
 
 
 def _slownesses(times_ns: Floats) -> Floats:
