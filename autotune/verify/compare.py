@@ -55,12 +55,15 @@ def wrong_elements(
     return f"{count} of {got.size} elements of {operand.name} are wrong; at {index}: {words}"
 
 
-def differing_elements(one: Any, other: Any, *, xp: Any) -> int:
-    """Return how many elements of two stored arrays differ in a bit."""
+def differing_elements(one: Any, other: Any, *, xp: Any) -> Any:
+    """Return how many elements of two stored arrays differ in a bit.
+
+    Of arrays on a GPU it is a number there: only who reads it waits for it.
+    """
     bits = np.dtype(f"uint{8 * one.dtype.itemsize}")
     one, other = one.reshape(-1).view(bits), other.reshape(-1).view(bits)
     return sum(
-        int(xp.count_nonzero(one[start : start + CHUNK] != other[start : start + CHUNK]))
+        xp.count_nonzero(one[start : start + CHUNK] != other[start : start + CHUNK])
         for start in range(0, one.size, CHUNK)
     )
 

@@ -47,5 +47,5 @@ class Exam(Policy):
     def of_many_launches(cls, policy: Policy) -> Self:
         """Return an exam that verifies as ``policy`` does, and then looks at many more launches."""
         verified = {name: getattr(policy, name) for name in ("draws", "repeats", "seed")}
-        fewer = {"nonfinite": 0, "loaded": 0, "patience_ms": 100.0}
+        fewer = {"nonfinite": 0, "loaded": 0, "patience_ms": 200.0}
         return cls(**dataclasses.asdict(QUICK) | _HARDLY_TIMED | verified | fewer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,8 @@ from autotune.verify.dtypes import encode
 from autotune.verify.exam import Exam
 from autotune.verify.guard import Guarded, poison
 from autotune.verify.load import Load
+
+READ_TOGETHER = 64  # comparisons: reading one back from a GPU takes as long as a launch
 
 
 class Verifier:
@@ -164,17 +166,28 @@ class Verifier:
         """Compare further runs on the inputs of the last run with it, bit for bit."""
         deadline = time.monotonic() + within_s
         first = {name: output.array.copy() for name, output in self._outputs.items()}
+        counts: list[tuple[int, str, Any]] = []  # of elements that differ, by run and output
         for repeat in range(repeats):
             if time.monotonic() > deadline:
                 break
             self._run_poisoned(case, run)
-            for name, output in self._outputs.items():
-                count = differing_elements(output.array, first[name], xp=self._xp)
-                if count:
-                    return (
-                        f"run {repeat + 2} differs from run 1 on the same inputs in {count} of "
-                        f"{output.array.size} elements of {name}"
-                    )
+            counts += (
+                (repeat + 2, name, differing_elements(output.array, first[name], xp=self._xp))
+                for name, output in self._outputs.items()
+            )
+            if len(counts) >= READ_TOGETHER:
+                if (why := self._differing(counts)) is not None:
+                    return why
+                counts.clear()
+        return self._differing(counts)
+
+    def _differing(self, counts: Sequence[tuple[int, str, Any]]) -> str | None:
+        for run, name, count in counts:
+            if count:
+                return (
+                    f"run {run} differs from run 1 on the same inputs in {int(count)} of "
+                    f"{self._outputs[name].array.size} elements of {name}"
+                )
         return None
 
     def _run_poisoned(self, case: Case, run: Callable[[Arrays], None]) -> None:

@@ -149,10 +149,11 @@ def test_cold_is_slower_than_hot_where_the_cache_matters(device):
     assert times["cold"] > 1.05 * times["hot"]
 
 
-def test_half_the_work_in_half_the_time_is_more_than_the_memory_can_do(device):
+def test_an_eighth_of_the_work_takes_less_time_than_the_memory_needs_for_all(device):
+    """This kernel reaches 40 % of an H200's bandwidth, so that half the work would not do."""
     policy = BRISK.replace(cache="cold", verify=False)
     large = {"count": 1 << 26, "threads": 1024}
-    result = outcome(device, made(device, "half", **large), policy)
+    result = outcome(device, made(device, "eighth", **large), policy)
     assert result.status is Status.BAD_MEASUREMENT
     assert "bytes/s" in result.message
     assert outcome(device, made(device, **large), policy).status is Status.OK

@@ -146,6 +146,8 @@ RUNGS: dict[str, Rung] = {
         GemmProblem(136, 136, 136, "bf16", "tn"), **ENGINE, mechanism="ws_pingpong"
     ),
     "cluster": _engine(DEEP, **SHARED, cluster_m=2),
+    "cluster of four": _engine(DEEP, **SHARED, cluster_m=2, cluster_n=2),
+    "cluster of four in a row": _engine(DEEP, **SHARED, cluster_m=4),
     "cluster that splits K": _engine(DEEP, **SHARED, cluster_m=2, split_k=2, epilogue="direct"),
     "swapped operands": _engine(DEEP, **ENGINE, mechanism="ws_basic", operands="swapped"),
     "direct stores": _engine(DEEP, **ENGINE, mechanism="ws_basic", epilogue="direct"),

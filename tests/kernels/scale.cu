@@ -1,6 +1,6 @@
 // out = 2 * in, right unless FAULT says otherwise. One thread an element.
 enum class Fault {
-    none, half, out_of_bounds, misaligned, trap, hang, overrun, waver, spoil_input
+    none, half, eighth, out_of_bounds, misaligned, trap, hang, overrun, waver, spoil_input
 };
 
 #include "config.h"
@@ -35,6 +35,7 @@ extern "C" __global__ void scale(float* in, float* out, int count) {
         out[1] = four.x + four.y + four.z + four.w;
     }
     if (FAULT == Fault::half && i >= count / 2) return;
+    if (FAULT == Fault::eighth && i >= count / 8) return;
     scratch[threadIdx.x] = in[i];
     out[i] = 2.0f * scratch[threadIdx.x];
     if (FAULT == Fault::overrun && i == count - 1) out[count] = 1.0f;

@@ -19,7 +19,7 @@ from autotune.records import (
 )
 from autotune.space import Constraint, Parameter, Space
 
-FAULTS = "none half out_of_bounds misaligned trap hang overrun waver spoil_input"
+FAULTS = "none half eighth out_of_bounds misaligned trap hang overrun waver spoil_input"
 
 
 @dataclass(frozen=True)
