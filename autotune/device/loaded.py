@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autotune.device.scalars import c_value
@@ -46,6 +46,14 @@ class LoadedKernel:
         for step, arguments in zip(self._steps, packed, strict=True):
             step.start(arguments)
 
+    def bound(self, packed: Packed, stream: int) -> tuple[Callable[[], int], ...]:
+        """Return what starts each step on a stream, as often as it is called.
+
+        Each returns what the driver says, 0 if all is well. The kernel's GPU must be current then.
+        """
+        steps = zip(self._steps, packed, strict=True)
+        return tuple(step.bound(arguments, stream) for step, arguments in steps)
+
 
 class _Step:
     """One kernel of a cubin, with how it is started.
@@ -70,6 +78,16 @@ class _Step:
 
     def pack(self, pointers: Mapping[str, int]) -> Arguments:
         return Arguments([_packed(each, pointers) for each in self._launch.arguments])
+
+    def bound(self, arguments: Arguments, stream: int) -> Callable[[], int]:
+        how = self._on_stream.get(stream) or self._configured(stream)
+        launch, function = self._driver.cuLaunchKernelEx, self._function
+
+        def start() -> int:
+            code: int = launch(how, function, arguments.address, 0)[0]
+            return code
+
+        return start
 
     def start(self, arguments: Arguments) -> None:
         stream = self._current_stream().ptr

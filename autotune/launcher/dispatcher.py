@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autotune.bundle import Compiling, Images, Packed
 from autotune.dispatch import Choice, Table
@@ -14,9 +14,13 @@ from autotune.errors import InvalidInput
 from autotune.launcher import gpu, operands
 from autotune.launcher.matmul import product
 from autotune.launcher.plan import Plan, Planner
+from autotune.launcher.recall import Recall
 from autotune.launcher.view import View, view
 from autotune.records import Problem
 from autotune.toolchain import BinaryStore, Nvrtc
+
+if TYPE_CHECKING:
+    from autotune.launcher.torch_op import TorchOp
 
 _MAX_PLANS = 4096
 _PlanKey = tuple[str, int, Problem]
@@ -26,7 +30,8 @@ class Dispatcher:
     """Runs kernels with the configs that a table chooses.
 
     The first call for a problem compiles (or finds the binary on disk) and loads; later ones
-    only launch. A choice that does not compile, fit or start is reported once on the logger
+    only launch, and a call like an earlier one but for addresses takes a few µs of the host. A
+    choice that does not compile, fit or start is reported once on the logger
     ``autotune.launcher``, and the next best is used. It may be shared between threads.
 
     Args:
@@ -57,6 +62,8 @@ class Dispatcher:
         self._lock = threading.RLock()
         self._planners: dict[str, Planner] = {}
         self._plans: dict[_PlanKey, Plan] = {}
+        self._recall = Recall()
+        self._torch_op: TorchOp | None = None
 
     def matmul(
         self,
@@ -83,24 +90,24 @@ class Dispatcher:
             InvalidInput: The arrays do not fit together, or lie as no kernel reads them.
             NoValidConfig: No config runs on this GPU.
         """
-        written = None if out is None else view("out", out)
-        call = product(view("a", a), view("b", b), layout, out=written)
-        device = gpu.device_of(call.a)
-        pointer = gpu.stream_pointer(stream, a, device)
-        planner = self._planner("gemm")
-        make_problem: Any = planner.kernel.problem_type  # its fields are sound: spare the parsing
-        problem: Problem = make_problem(**call.problem)
-        with gpu.current(device, pointer) as entered:
-            if written is None:
-                shape = (int(call.problem["m"]), int(call.problem["n"]))
-                out = gpu.empty(shape, call.a.dtype, a, device)
-                written = view("out", out)
-            views = {"a": call.a, "b": call.b, "c": written}
-            operands.check(planner.operands(problem), views)
-            self._launch(planner, problem, views, stream=entered)
-        return out
+        again = self._recall.launch(a, b, out, layout, stream)
+        return self._matmul(a, b, layout, out=out, stream=stream) if again is None else again
 
     __call__ = matmul
+
+    def torch_op(self) -> TorchOp:
+        """Return products by this dispatcher as an operator of torch.
+
+        It has gradients, ``torch.compile`` keeps it whole, and CUDA graphs hold it.
+
+        Raises:
+            InvalidInput: There is no torch.
+        """
+        from autotune.launcher.torch_op import registered
+
+        with self._lock:
+            self._torch_op = self._torch_op or registered(self)
+        return self._torch_op
 
     def run(
         self,
@@ -130,7 +137,7 @@ class Dispatcher:
         device = gpu.device_of(first)
         pointer = gpu.stream_pointer(stream, arrays[first.name], device)
         with gpu.current(device, pointer) as entered:
-            return self._launch(planner, asked, views, stream=entered)
+            return self._launch(planner, asked, views, stream=entered).choice
 
     def prepare(
         self, problem: Problem | Mapping[str, Any], *, kernel: str | None = None, device: int = 0
@@ -144,9 +151,31 @@ class Dispatcher:
         with gpu.current(device, 0):
             return self._plan(planner, asked, device).choice
 
+    def _matmul(self, a: Any, b: Any, layout: Any, *, out: Any, stream: Any) -> Any:
+        """Do what ``matmul`` says after a look at everything, and remember it."""
+        written = None if out is None else view("out", out)
+        call = product(view("a", a), view("b", b), layout, out=written)
+        device = gpu.device_of(call.a)
+        pointer = gpu.stream_pointer(stream, a, device)
+        planner = self._planner("gemm")
+        make_problem: Any = planner.kernel.problem_type  # its fields are sound: spare the parsing
+        problem: Problem = make_problem(**call.problem)
+        with gpu.current(device, pointer) as entered:
+            made = out
+            if written is None:
+                shape = (int(call.problem["m"]), int(call.problem["n"]))
+                made = gpu.empty(shape, call.a.dtype, a, device)
+                written = view("out", made)
+            views = {"a": call.a, "b": call.b, "c": written}
+            operands.check(planner.operands(problem), views)
+            program = self._launch(planner, problem, views, stream=entered).program
+            if program is not None:
+                self._recall.keep((a, b, out), layout, program=program, views=views, device=device)
+        return made
+
     def _launch(
         self, planner: Planner, problem: Problem, views: Mapping[str, View], *, stream: Any
-    ) -> Choice:
+    ) -> Plan:
         device = _one_device(views)
         for each in views.values():
             gpu.wait_for(each, stream)
@@ -154,7 +183,7 @@ class Dispatcher:
         while True:
             plan = self._plan(planner, problem, device)
             if plan.program is None:
-                return plan.choice
+                return plan
             try:
                 plan.program.start(pointers)
             except Exception as error:
@@ -163,12 +192,18 @@ class Dispatcher:
                     raise
                 self._drop(planner, plan, device, reason)
             else:
-                return plan.choice
+                return plan
 
     def _plan(self, planner: Planner, problem: Problem, device: int) -> Plan:
         key = (planner.kernel.name, device, problem)
         plan = self._plans.get(key)
         if plan is None:
+            if gpu.capturing():
+                raise InvalidInput(
+                    f"{planner.kernel.name} {problem} is new, and nothing may be loaded while a "
+                    "CUDA graph is captured",
+                    hint="launch it once before, or call prepare",
+                )
             with self._lock:
                 plan = self._plans.get(key) or planner.plan(problem, device)
                 if len(self._plans) >= _MAX_PLANS:
@@ -180,6 +215,7 @@ class Dispatcher:
         with self._lock:
             planner.fail(failed.candidate, reason)
             self._plans.pop((planner.kernel.name, device, failed.candidate.problem), None)
+            self._recall.forget()
 
     def _planner(self, kernel: str | None) -> Planner:
         known = self.table.kernels if self.table else {}

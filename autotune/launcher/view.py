@@ -103,6 +103,9 @@ def view(name: str, array: Any) -> View:
 def _of_tensor(name: str, tensor: Any, torch: Any) -> View:
     if tensor.device.type != "cuda":
         raise InvalidInput(f"{name} is on {tensor.device}, not on a GPU")
+    if tensor.layout is not torch.strided:
+        layout = str(tensor.layout).removeprefix("torch.")
+        raise InvalidInput(f"{name} is {layout}; kernels read strided tensors")
     if tensor.requires_grad and torch.is_grad_enabled():
         raise InvalidInput(
             f"{name} requires a gradient, and the launcher computes none",

@@ -4,6 +4,7 @@ import itertools
 import json
 import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -54,6 +55,10 @@ class Foreign:
     def pointer(self):
         return self.__cuda_array_interface__["data"][0]
 
+    @property
+    def read_only(self):
+        return self.__cuda_array_interface__["data"][1]
+
 
 class Refused(Exception):
     """What the stand-in for CUDA raises when it refuses a launch."""
@@ -65,17 +70,38 @@ class StandIn:
     def __init__(self):
         self.started = []
         self.refuse = set()
+        self.bound = 0
+        self.repeats = True
+        self.streams = []  # of launches that were known
+        self.context = 1
+        self.capturing = False
 
     def program(self, binary, launch):
-        stand_in = self
+        return Noted(self, binary, launch)
 
-        class Program:
-            def start(self, pointers):
-                if binary.key in stand_in.refuse:
-                    raise Refused("out of resources")
-                stand_in.started.append((binary, launch, dict(pointers)))
 
-        return Program()
+class Noted:
+    """A program that is only noted when started."""
+
+    def __init__(self, stand_in, binary, launch):
+        self._stand_in, self._binary, self._launch = stand_in, binary, launch
+        self.repeats = stand_in.repeats and not launch.scratch
+
+    def start(self, pointers):
+        if self._binary.key in self._stand_in.refuse:
+            raise Refused("out of resources")
+        self._stand_in.started.append((self._binary, self._launch, dict(pointers)))
+
+    def bound(self, pointers, stream):
+        self._stand_in.bound += 1
+        return (partial(self._again, pointers, stream),)
+
+    def _again(self, pointers, stream):
+        if self._binary.key in self._stand_in.refuse:
+            return 701
+        self._stand_in.started.append((self._binary, self._launch, dict(pointers)))
+        self._stand_in.streams.append(stream)
+        return 0
 
 
 @pytest.fixture
@@ -97,6 +123,8 @@ def stand_in(monkeypatch):
     monkeypatch.setattr(gpu, "current", current)
     monkeypatch.setattr(gpu, "wait_for", lambda view, stream: None)
     monkeypatch.setattr(gpu, "empty", empty)
+    monkeypatch.setattr(gpu, "context", lambda: made.context)
+    monkeypatch.setattr(gpu, "capturing", lambda: made.capturing)
     monkeypatch.setattr(gpu, "Program", made.program)
     monkeypatch.setattr(gpu, "refusal", lambda e: str(e) if isinstance(e, Refused) else None)
     return made

@@ -1,0 +1,124 @@
+"""Matrix products as an operator of torch: with gradients, for ``torch.compile`` and CUDA graphs.
+
+This is the one module that imports torch, and ``Dispatcher.torch_op`` the one that imports it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from autotune.errors import InvalidInput
+from autotune.launcher.operands import ALIGNMENT_BYTES
+
+try:
+    import torch
+except ModuleNotFoundError:
+    raise InvalidInput("torch is not installed", hint="pip install torch") from None
+
+if TYPE_CHECKING:
+    from autotune.launcher.dispatcher import Dispatcher
+
+_SCHEMA = "matmul(Tensor a, Tensor b, str by) -> Tensor"
+
+_dispatchers: dict[str, Dispatcher] = {}  # graphs that torch compiled name them: they stay
+_names = map(str, itertools.count())
+
+
+@dataclass(frozen=True)
+class TorchOp:
+    """Products of tensors on GPUs by one dispatcher. It may be copied and pickled with a model.
+
+    Attributes:
+        by: The name of the dispatcher in this process, in the order in which they were asked.
+
+    Example:
+        >>> op = Dispatcher("table.json").torch_op()  # doctest: +SKIP
+        >>> y = op.linear(x, layer.weight, layer.bias)  # doctest: +SKIP
+    """
+
+    by: str
+
+    def matmul(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        """Return ``a @ b``.
+
+        Args:
+            a: …×K, of any number of leading axes.
+            b: K×N, of the same dtype and GPU.
+
+        Raises:
+            InvalidInput: As for ``Dispatcher.matmul``; but tensors that lie as no kernel reads
+                them are copied first, and gradients are computed, by the same operator.
+        """
+        if a.dim() == 2:
+            return _op(a, b, self.by)
+        rows = a.reshape(-1, a.shape[-1])
+        return _op(rows, b, self.by).reshape(*a.shape[:-1], b.shape[-1])
+
+    def linear(
+        self, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Return ``x @ weight.T + bias``, as ``torch.nn.functional.linear`` does.
+
+        The product is rounded before the bias is added.
+
+        Args:
+            x: …×K.
+            weight: N×K, used as it lies.
+            bias: N, or None.
+
+        Raises:
+            InvalidInput: As for ``matmul``.
+        """
+        product = self.matmul(x, weight.t())
+        return product if bias is None else product + bias
+
+
+def registered(dispatcher: Dispatcher) -> TorchOp:
+    """Return the operator by this dispatcher, which stays for as long as the process."""
+    name = next(_names)
+    _dispatchers[name] = dispatcher
+    return TorchOp(name)
+
+
+def _multiply(a: torch.Tensor, b: torch.Tensor, by: str) -> torch.Tensor:
+    return _dispatchers[by].matmul(_readable(a), _readable(b))
+
+
+def _readable(matrix: torch.Tensor) -> torch.Tensor:
+    """Return a matrix that a kernel reads as it lies: a copy of one that has gaps, for instance."""
+    dense = matrix.is_contiguous() or matrix.mT.is_contiguous()
+    if dense and matrix.data_ptr() % ALIGNMENT_BYTES == 0 and not matrix.is_neg():
+        return matrix
+    return matrix.clone(memory_format=torch.contiguous_format)
+
+
+def _shaped(a: torch.Tensor, b: torch.Tensor, by: str) -> torch.Tensor:
+    """Return what a product looks like, for those who only trace."""
+    del by
+    torch._check(a.dim() == 2 and b.dim() == 2, lambda: "autotune.matmul takes matrices")  # noqa: SLF001 - what custom operators are told to use
+    torch._check(a.shape[1] == b.shape[0], lambda: f"{a.shape} @ {b.shape}")  # noqa: SLF001
+    return a.new_empty((a.shape[0], b.shape[1]))
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
+    del output
+    a, b, ctx.by = inputs
+    wants_a, wants_b = ctx.needs_input_grad[:2]
+    ctx.save_for_backward(a if wants_b else None, b if wants_a else None)
+
+
+def _gradients(ctx: Any, of_product: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+    a, b = ctx.saved_tensors
+    of_a = None if b is None else _op(of_product, b.mT, ctx.by)
+    of_b = None if a is None else _op(a.mT, of_product, ctx.by)
+    return of_a, of_b, None
+
+
+_library = torch.library.Library("autotune", "FRAGMENT")
+_library.define(_SCHEMA, tags=(torch.Tag.needs_fixed_stride_order,))
+_library.impl("matmul", _multiply, "CompositeExplicitAutograd")
+torch.library.register_fake("autotune::matmul", _shaped, lib=_library)
+torch.library.register_autograd("autotune::matmul", _gradients, setup_context=_keep, lib=_library)
+_op = torch.ops.autotune.matmul.default

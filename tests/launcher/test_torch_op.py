@@ -1,0 +1,128 @@
+"""The operator of torch on the host: a product of torch's own stands in for the kernel."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+
+from autotune.errors import InvalidInput
+
+torch = pytest.importorskip("torch")
+
+from autotune.launcher.torch_op import registered  # noqa: E402 - needs torch
+
+
+class Host:
+    """A dispatcher that takes what a kernel takes, and multiplies on the host."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def matmul(self, a, b):
+        self.calls += 1
+        for each in (a, b):
+            assert each.dim() == 2
+            assert each.is_contiguous() or each.mT.is_contiguous()
+            assert each.data_ptr() % 16 == 0
+            if each.requires_grad and torch.is_grad_enabled():
+                raise InvalidInput("requires a gradient")
+        return torch.mm(a, b)
+
+
+@pytest.fixture
+def host():
+    return Host()
+
+
+@pytest.fixture
+def op(host):
+    return registered(host)
+
+
+def test_torch_finds_no_fault_with_it(op):
+    a = torch.rand(6, 5, dtype=torch.float64, requires_grad=True)
+    b = torch.rand(7, 5, dtype=torch.float64).t().requires_grad_()
+    torch.library.opcheck(torch.ops.autotune.matmul.default, (a, b, op.by))
+    assert torch.autograd.gradcheck(op.matmul, (a, b))
+
+
+@pytest.mark.parametrize("leading", [(), (3,), (2, 3), (0,)])
+def test_a_linear_layer_is_that_of_torch(op, leading):
+    x = torch.rand(*leading, 5)
+    x = x if leading else x[None]
+    weight, bias = torch.rand(4, 5), torch.rand(4)
+    for given in (None, bias):
+        expected = torch.nn.functional.linear(x, weight, given)
+        torch.testing.assert_close(op.linear(x, weight, given), expected)
+
+
+def test_gradients_are_those_of_torch(op, host):
+    leaves = [torch.rand(2, 3, 5), torch.rand(4, 5), torch.rand(4)]
+    ours = [each.clone().requires_grad_() for each in leaves]
+    theirs = [each.clone().requires_grad_() for each in leaves]
+    op.linear(*ours).sum().backward()  # whose gradient has strides of zero
+    torch.nn.functional.linear(*theirs).sum().backward()
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one.grad, other.grad)
+    assert host.calls == 3
+
+
+def test_a_frozen_weight_costs_no_product(op, host):
+    x = torch.rand(3, 5, requires_grad=True)
+    op.linear(x, torch.rand(4, 5)).sum().backward()
+    assert host.calls == 2
+
+
+def test_what_no_kernel_reads_is_copied(op):
+    whole = torch.rand(64, 128)
+    for a in (whole[:, ::2], whole.flatten()[1 : 1 + 64 * 64].view(64, 64), whole[:, 3:67]):
+        torch.testing.assert_close(op.matmul(a, whole), a @ whole)
+    lazily = torch._neg_view(whole)
+    torch.testing.assert_close(op.matmul(lazily, whole.t()), -whole @ whole.t())
+
+
+def test_each_dispatcher_has_its_own(op, host):
+    other = Host()
+    second = registered(other)
+    op.matmul(torch.rand(2, 2), torch.rand(2, 2))
+    second.matmul(torch.rand(2, 2), torch.rand(2, 2))
+    assert (host.calls, other.calls) == (1, 1)
+    assert second != op
+
+
+def test_it_goes_with_a_model_that_is_copied(op):
+    assert copy.deepcopy(op) == pickle.loads(pickle.dumps(op)) == op
+
+
+class Layers(torch.nn.Module):
+    def __init__(self, op):
+        super().__init__()
+        self.op = op
+        self.first, self.second = torch.nn.Linear(16, 32), torch.nn.Linear(32, 16)
+
+    def forward(self, x):
+        hidden = torch.relu(self.op.linear(x, self.first.weight, self.first.bias))
+        return x + self.op.linear(hidden, self.second.weight, self.second.bias)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_compiling_keeps_it_whole(op, dynamic):
+    layers = Layers(op)
+    compiled = torch.compile(layers, fullgraph=True, backend="aot_eager", dynamic=dynamic)
+    for rows in (4, 7):
+        x = torch.rand(2, rows, 16)
+        grads = []
+        for each in (layers, compiled):
+            layers.zero_grad()
+            each(x).square().mean().backward()
+            grads.append([p.grad.clone() for p in layers.parameters()])
+        torch.testing.assert_close(compiled(x), layers(x))
+        for one, other in zip(*grads, strict=True):
+            torch.testing.assert_close(one, other)
+
+
+def test_shapes_that_do_not_fit_are_refused_while_tracing(op):
+    with pytest.raises(RuntimeError, match="@"):
+        op.matmul(torch.rand(2, 3, device="meta"), torch.rand(2, 3, device="meta"))
