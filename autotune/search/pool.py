@@ -114,10 +114,11 @@ class Pool:
         return int(tied[self._lottery[tied].argmin()]), int(least)
 
 
-def _columns(configs: Sequence[Config]) -> dict[str, tuple[Value, ...]]:
+def _columns(configs: Sequence[Config]) -> dict[str, list[Value]]:
     """Return what ``configs``, all of the same parameters, have of each."""
-    values = (config.values() for config in configs)
-    return dict(zip(configs[0], zip(*values, strict=True), strict=True)) if configs else {}
+    names = tuple(configs[0]) if configs else ()
+    values = [value for config in configs for value in config.values()]
+    return {name: values[at :: len(names)] for at, name in enumerate(names)}
 
 
 def _axis(parameter: Parameter, columns: Mapping[str, Sequence[Value]]) -> Axis:
