@@ -58,6 +58,9 @@ class Backend(Protocol):
     def call(self, routine: Routine) -> Program:
         """Return a library's routine as a program."""
 
+    def rest(self) -> None:
+        """Wait, for a moment at most, until what ran before slows nothing down any more."""
+
     def telemetry(self) -> Telemetry:
         """Read clock, power and temperature now."""
 

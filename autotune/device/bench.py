@@ -175,6 +175,7 @@ class _Bench:
         setup.verifier.poison(first)
         stopwatch = program.stopwatch(setup.sets)
         count = len(setup.sets)
+        self._backend.rest()
         timing = time_launches(stopwatch, setup.job.policy, sets=count, best_ns=best_ns)
         if isinstance(timing, Failure):
             return timing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import time
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any, Protocol
@@ -17,6 +18,9 @@ from autotune.errors import DeviceUnavailable
 from autotune.records import Binary, DeviceIdentity, Failure, Launch, Routine, Status
 from autotune.timing import Plan, Stopwatch
 from autotune.verify import Arrays
+
+REST_S = 0.005
+LONGEST_REST_S = 0.1
 
 
 class CudaCode(IntEnum):
@@ -58,6 +62,12 @@ class CudaBackend:
     def call(self, routine: Routine) -> Program:
         """Return a library's routine, to be started on the stream of this backend."""
         return _CudaProgram(self.xp, _Call(routine, self._stream.ptr), self._stream)
+
+    def rest(self) -> None:
+        """Wait until the SM clock, which heavy work lowers, is back."""
+        until = time.monotonic() + LONGEST_REST_S
+        while self._nvml.slowed() and time.monotonic() < until:
+            time.sleep(REST_S)
 
     def telemetry(self) -> Telemetry:
         """Read clock, power and temperature now."""

@@ -67,6 +67,9 @@ class HostBackend:
         """Return a library's routine, which runs on this processor and so waits by itself."""
         return _HostProgram(lambda arrays: [(routine.start, [_pointers(arrays), 0])])
 
+    def rest(self) -> None:
+        """Do nothing: nobody can tell what slows a processor down."""
+
     def telemetry(self) -> Telemetry:
         """Return nothing: a host has no one clock that a candidate runs at."""
         return Telemetry()

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from autotune.device.backend import Telemetry
 
 _Answer = TypeVar("_Answer")
+FULL_CLOCK = 0.99  # of the highest that was seen: clocks go by steps of less than 1 %
 
 
 class Nvml:
@@ -22,6 +23,7 @@ class Nvml:
     def __init__(self, pci_bus_id: str) -> None:
         self._nvml: Any = None
         self._handle: Any = None
+        self._usual_mhz = 0
         if importlib.util.find_spec("pynvml") is None:
             return
         self._nvml = importlib.import_module("pynvml")
@@ -43,14 +45,24 @@ class Nvml:
         nvml, handle = self._nvml, self._handle
         milliwatts = self._ask(lambda: int(nvml.nvmlDeviceGetPowerUsage(handle)))
         return Telemetry(
-            sm_clock_mhz=self._ask(
-                lambda: int(nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM))
-            ),
+            sm_clock_mhz=self._sm_clock_mhz(),
             power_w=None if milliwatts is None else milliwatts / 1000,
             temperature_c=self._ask(
                 lambda: int(nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU))
             ),
         )
+
+    def slowed(self) -> bool:
+        """Return True if the SM clock is clearly below the highest that was seen."""
+        now_mhz = self._sm_clock_mhz()
+        if now_mhz is None:
+            return False
+        self._usual_mhz = max(self._usual_mhz, now_mhz)
+        return now_mhz < FULL_CLOCK * self._usual_mhz
+
+    def _sm_clock_mhz(self) -> int | None:
+        nvml, handle = self._nvml, self._handle
+        return self._ask(lambda: int(nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM)))
 
     def _ask(self, question: Callable[[], _Answer]) -> _Answer | None:
         if self._nvml is None:
