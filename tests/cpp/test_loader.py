@@ -152,12 +152,35 @@ def test_a_product_is_computed_on_the_host_from_a_bundle(compile_cpp, tmp_path, 
         assert done.stdout == f"{answer} right\n"
 
 
-def test_the_example_compiles(hopper, tmp_path):
-    nvcc = shutil.which("nvcc")
+@pytest.fixture(scope="module")
+def example(hopper, tmp_path_factory):
+    """The program of ``examples/``, built without a word from the compiler."""
+    pathfinder = pytest.importorskip("cuda.pathfinder")
+    nvcc = shutil.which("nvcc") or pathfinder.find_nvidia_binary_utility("nvcc")
     if nvcc is None:
         pytest.skip("no nvcc")
-    example = HERE.parents[1] / "examples" / "multiply.cu"
-    include = f"-I{hopper.parent / 'include'}"
-    command = [nvcc, "-std=c++17", include, example, "-o", tmp_path / "multiply"]
+    program = tmp_path_factory.mktemp("example") / "multiply"
+    source, include = HERE.parents[1] / "examples" / "multiply.cu", hopper.parent / "include"
+    command = [nvcc, "-std=c++17", f"-I{include}", source, "-o", program]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+    return program
+
+
+def test_the_example_says_how_it_is_used(example):
+    done = subprocess.run([example], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, f"usage: {example} BUNDLE M N K\n")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("sizes", [(4096, 4096, 4096), (300, 4090, 8192), (77, 99, 4095)], ids=str)
+def test_the_example_multiplies(hopper, example, sizes):
+    """With no Python, from a bundle: whole tiles, rows that end within one, and repacked ones."""
+    cupy = pytest.importorskip("cupy")
+    if cupy.cuda.Device(0).compute_capability != "90":
+        pytest.skip("the bundle is for Hopper")
+    command = [example, hopper, *map(str, sizes)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    m, n, k = sizes
+    assert done.stdout == f"{m} x {n} x {k}: 0 of {m * n} elements are wrong\n", done.stderr
+    assert done.returncode == 0
