@@ -53,7 +53,7 @@ def _of(pool: Pool, times: Mapping[Config, float]) -> NDArray[np.float64] | None
         return None
     scores = normal_scores([ns for _, ns in known])
     some = telling(scores)
-    codes = np.array([known[at][0] for at in some], dtype=np.int16).T
+    codes = np.array([known[at][0] for at in some], dtype=np.int32).T
     likeness, scores = Likeness(pool.axes), centred(scores[some])
     weights = fitted(likeness.distances(codes), scores)
     return normal_scores(predicted(likeness, weights, (codes, scores), pool.codes))

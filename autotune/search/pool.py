@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from autotune.records import Config, Value
 from autotune.space import Parameter, Space
 
-FAR = np.iinfo(np.int16).max // 2
+FAR = 2**30  # more than all axes have levels, and twice it is no overflow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Pool:
 
     Attributes:
         axes: The parameters that vary.
-        codes: The code of each row on each axis, int16 [axis, row].
+        codes: The code of each row on each axis, int32 [axis, row].
         shuffled: Every row, in random order.
         taken_count: How many rows are taken.
     """
@@ -54,7 +54,7 @@ class Pool:
         axes = (_axis(parameter, columns) for parameter in space.parameters)
         self.axes = tuple(axis for axis in axes if len(axis.levels) > 1)
         self._code = [{level: i for i, level in enumerate(axis.levels)} for axis in self.axes]
-        self.codes = np.empty((len(self.axes), len(valid)), dtype=np.int16)
+        self.codes = np.empty((len(self.axes), len(valid)), dtype=np.int32)
         for axis, code, row in zip(self.axes, self._code, self.codes, strict=True):
             row[:] = [code[value] for value in columns[axis.name]]
         order = np.random.default_rng(seed).permutation(len(valid))
@@ -62,8 +62,8 @@ class Pool:
         self.taken_count = 0
         self._configs = tuple(valid)
         self._row = {config: row for row, config in enumerate(valid)}
-        self._widest = np.array([[FAR if a.ordered else 1] for a in self.axes], dtype=np.int16)
-        self._handicap = np.zeros(len(valid), dtype=np.int16)  # FAR once a row is taken
+        self._widest = np.array([[FAR if a.ordered else 1] for a in self.axes], dtype=np.int32)
+        self._handicap = np.zeros(len(valid), dtype=np.int32)  # FAR once a row is taken
         self._lottery = np.argsort(order)
 
     def __len__(self) -> int:
@@ -96,10 +96,10 @@ class Pool:
         self._handicap[row] = FAR
         return self._configs[row]
 
-    def steps(self, point: ArrayLike) -> NDArray[np.int16]:
+    def steps(self, point: ArrayLike) -> NDArray[np.int32]:
         """Return how many steps each row, free or not, is away from ``point``."""
-        apart = np.abs(self.codes - np.asarray(point, dtype=np.int16)[:, None])
-        away: NDArray[np.int16] = np.minimum(apart, self._widest).sum(axis=0, dtype=np.int16)
+        apart = np.abs(self.codes - np.asarray(point, dtype=np.int32)[:, None])
+        away: NDArray[np.int32] = np.minimum(apart, self._widest).sum(axis=0, dtype=np.int32)
         return away
 
     def nearest(self, point: ArrayLike) -> tuple[int, int]:

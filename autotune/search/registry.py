@@ -25,6 +25,7 @@ SAMPLERS: dict[str, str] = {
 }
 MODELS = frozenset({"gp"})  # learn from elsewhere, and can tell what is still to be gained
 FEWEST_ELSEWHERE = 20  # measurements of one place, or they say nothing
+MOST_LEVELS = 4_096  # of all axes together: gp keeps a number for each two, and for each config
 BELIEVED_FIRST = 3  # rows that are tried for a belief alone, before a model weighs it
 
 
@@ -68,7 +69,7 @@ def make_searcher(
             devices, infinite for failures. ``gp`` learns from them what may be fast here.
 
     Raises:
-        InvalidInput: There is no such sampler.
+        InvalidInput: There is no such sampler, or too many values for ``gp`` to compare.
     """
     name = chosen(name)
     from autotune.search.pool import Pool
@@ -89,12 +90,25 @@ def _gp(
     from autotune.search.gp import STARTUP, GaussianProcess
     from autotune.search.promising import PromisingFirst, promising
 
+    _require_comparable(pool)
     believed = belief(pool, expected_ns, elsewhere)
     if believed is None:
         return GaussianProcess(pool)
     rows = promising(pool, believed, most=BELIEVED_FIRST)
     model = GaussianProcess(pool, startup=min(len(rows), STARTUP), belief=believed)
     return PromisingFirst(pool, rows, then=model)
+
+
+def _require_comparable(pool: Pool) -> None:
+    """Raise if what a model holds of each two levels would not fit the memory."""
+    if sum(len(axis.levels) for axis in pool.axes) <= MOST_LEVELS:
+        return
+    longest = max(pool.axes, key=lambda axis: len(axis.levels))
+    raise InvalidInput(
+        f"sampler gp: {longest.name} has {len(longest.levels):,} values; all parameters together "
+        f"may have {MOST_LEVELS:,}",
+        hint="allow fewer of them in [space], or take another sampler, such as tpe",
+    )
 
 
 def _strategy(name: str, pool: Pool, expected_ns: list[float]) -> Strategy:

@@ -77,3 +77,14 @@ def test_a_row_is_counted_once_however_often_it_is_taken():
     assert pool.taken_count == 1
     assert not pool.is_free(4)
     assert pool.is_free(5)
+
+
+def test_rows_are_told_apart_at_both_ends_of_a_very_long_axis():
+    space = Space((Parameter("size", tuple(range(80_000))), Parameter("loads", (1, 2))))
+    valid = list(space)
+    pool = Pool(space, valid, seed=0)
+    last = pool.row(Config(size=79_999, loads=2))
+    assert pool.steps([0, 0])[last] == 80_000
+    assert pool.nearest([79_999, 1]) == (last, 0)
+    pool.take(last)
+    assert pool.nearest([79_999, 1])[1] == 1

@@ -20,6 +20,14 @@ def test_an_unknown_sampler_is_refused_with_those_that_exist():
     assert refusal.value.exit_code == 2
 
 
+@pytest.mark.parametrize("sampler", ["gp", "auto"])
+def test_more_values_than_a_model_can_compare_are_refused_with_their_parameter(sampler):
+    space = Space((Parameter("tile", (32, 64)), Parameter("size", tuple(range(5_000)))))
+    with pytest.raises(InvalidInput, match="size has 5,000 values") as refusal:
+        make_searcher(sampler, space=space, valid=list(space), seed=0)
+    assert "tpe" in refusal.value.hint
+
+
 def test_every_sampler_has_one_line_of_description():
     for line in SAMPLERS.values():
         assert line
