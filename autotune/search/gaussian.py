@@ -31,7 +31,7 @@ TYPICAL = 0.4  # a weight is expected around it, most of them within …
 FACTOR = 4.5  # … this factor: few rows must not make one axis everything
 STEPS = (4.0, 1 / 4, 16.0, 1 / 16)
 _ROOM = 64
-_AT_ONCE = 16_384  # configs: bounds the memory of a prediction
+_AT_ONCE = 4_096  # configs: bounds the memory of a prediction
 
 
 class Likeness:
