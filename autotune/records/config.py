@@ -70,7 +70,7 @@ class Config(Mapping[str, Value]):
 
     def __hash__(self) -> int:
         if self._hash is None:  # a search looks each config up many times
-            self._hash = hash(tuple(self._values.items()))
+            self._hash = hash(tuple(self._values.values()))
         return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
