@@ -107,13 +107,17 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
     a, b, ctx.by = inputs
     wants_a, wants_b = ctx.needs_input_grad[:2]
     ctx.save_for_backward(a if wants_b else None, b if wants_a else None)
+    ctx.flipped = b.mT.is_contiguous()
 
 
 def _gradients(ctx: Any, of_product: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
     a, b = ctx.saved_tensors
     of_a = None if b is None else _op(of_product, b.mT, ctx.by)
-    of_b = None if a is None else _op(a.mT, of_product, ctx.by)
-    return of_a, of_b, None
+    if a is None:
+        return of_a, None, None
+    if ctx.flipped:  # a weight's gradient then lies as the weight does, and is not copied
+        return of_a, _op(of_product.mT, a, ctx.by).mT, None
+    return of_a, _op(a.mT, of_product, ctx.by), None
 
 
 _library = torch.library.Library("autotune", "FRAGMENT")

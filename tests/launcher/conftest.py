@@ -150,7 +150,7 @@ def foreign():
     return Foreign
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_table():
     return gemm_table
 

@@ -11,6 +11,8 @@ from autotune.errors import InvalidInput
 
 torch = pytest.importorskip("torch")
 
+from transformer import Transformer  # noqa: E402 - needs torch
+
 from autotune.launcher.torch_op import registered  # noqa: E402 - needs torch
 
 
@@ -43,9 +45,10 @@ def op(host):
 
 def test_torch_finds_no_fault_with_it(op):
     a = torch.rand(6, 5, dtype=torch.float64, requires_grad=True)
-    b = torch.rand(7, 5, dtype=torch.float64).t().requires_grad_()
-    torch.library.opcheck(torch.ops.autotune.matmul.default, (a, b, op.by))
-    assert torch.autograd.gradcheck(op.matmul, (a, b))
+    stored = torch.rand(7, 5, dtype=torch.float64).t()
+    for b in (stored.clone().requires_grad_(), stored.contiguous().requires_grad_()):
+        torch.library.opcheck(torch.ops.autotune.matmul.default, (a, b, op.by))
+        assert torch.autograd.gradcheck(op.matmul, (a, b))
 
 
 @pytest.mark.parametrize("leading", [(), (3,), (2, 3), (0,)])
@@ -66,6 +69,7 @@ def test_gradients_are_those_of_torch(op, host):
     torch.nn.functional.linear(*theirs).sum().backward()
     for one, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(one.grad, other.grad)
+    assert ours[1].grad.is_contiguous()
     assert host.calls == 3
 
 
@@ -121,6 +125,19 @@ def test_compiling_keeps_it_whole(op, dynamic):
         torch.testing.assert_close(compiled(x), layers(x))
         for one, other in zip(*grads, strict=True):
             torch.testing.assert_close(one, other)
+
+
+def test_a_transformer_is_that_of_torch(op):
+    torch.manual_seed(0)
+    plain, ours = (Transformer(f, width=64) for f in (torch.nn.functional.linear, op.linear))
+    ours.load_state_dict(plain.state_dict())
+    x = torch.randn(2, 8, 64)
+    torch.testing.assert_close(ours(x), plain(x))
+    compiled = torch.compile(ours, fullgraph=True, backend="aot_eager")
+    compiled(x).square().mean().backward()
+    plain(x).square().mean().backward()
+    for one, other in zip(ours.parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(one.grad, other.grad, rtol=1e-4, atol=1e-6)
 
 
 def test_shapes_that_do_not_fit_are_refused_while_tracing(op):
