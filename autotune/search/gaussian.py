@@ -175,7 +175,7 @@ def predicted(
         codes: Of the configs that are asked for [axis, config].
     """
     covariance = _alike(weights, likeness.distances(measured[0]))
-    covariance[np.diag_indices_from(covariance)] += NOISE
+    np.fill_diagonal(covariance, 1 + NOISE)
     shares = cho_solve(cho_factor(covariance, lower=True), measured[1]).astype(np.float32)
     pulls = likeness.profile(measured[0]) @ likeness.pulls(weights)
     some = range(0, codes.shape[1], _AT_ONCE)
@@ -215,7 +215,7 @@ def credibility(distances: Floats, scores: Floats, weights: Floats | None = None
     if weights is None:
         weights = np.full(len(distances), TYPICAL)
     covariance = _alike(weights, distances)
-    covariance[np.diag_indices_from(covariance)] += NOISE
+    np.fill_diagonal(covariance, 1 + NOISE)
     try:
         lower = cholesky(covariance, lower=True, check_finite=False)
     except LinAlgError:

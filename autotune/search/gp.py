@@ -151,7 +151,8 @@ class GaussianProcess:
     def _worth_judging(self, best: int, count: int) -> Rows:
         if len(self._pool) <= MOST_JUDGED:
             return np.arange(len(self._pool))
-        by_steps = np.argsort(self._pool.steps(self._pool.codes[:, best]), kind="stable")
+        steps = self._pool.steps(self._pool.codes[:, best]).astype(np.int16)  # sorted by radix
+        by_steps = np.argsort(steps, kind="stable")
         near, far = by_steps[: MOST_JUDGED // 2], by_steps[MOST_JUDGED // 2 :]
         random = np.random.default_rng((self._pool.seed, count))
         return np.concatenate([near, random.choice(far, len(near), replace=False)])

@@ -62,7 +62,6 @@ class Pool:
         self.taken_count = 0
         self._configs = tuple(valid)
         self._row = {config: row for row, config in enumerate(valid)}
-        self._widest = np.array([[FAR if a.ordered else 1] for a in self.axes], dtype=np.int32)
         self._handicap = np.zeros(len(valid), dtype=np.int32)  # FAR once a row is taken
         self._lottery = np.argsort(order)
 
@@ -98,8 +97,9 @@ class Pool:
 
     def steps(self, point: ArrayLike) -> NDArray[np.int32]:
         """Return how many steps each row, free or not, is away from ``point``."""
-        apart = np.abs(self.codes - np.asarray(point, dtype=np.int32)[:, None])
-        away: NDArray[np.int32] = np.minimum(apart, self._widest).sum(axis=0, dtype=np.int32)
+        away = np.zeros(len(self), dtype=np.int32)
+        for code, at, axis in zip(self.codes, np.asarray(point, np.int32), self.axes, strict=True):
+            away += np.abs(code - at) if axis.ordered else code != at
         return away
 
     def nearest(self, point: ArrayLike) -> tuple[int, int]:
