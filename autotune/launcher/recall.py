@@ -71,13 +71,13 @@ class Recall:
             return None
         try:
             call = self._calls[library.describe(a, b, out), layout]
+            at_a, at_b = library.address(a), library.address(b)
         except (KeyError, TypeError, RuntimeError):  # new, or nothing that lies in plain memory
             return None
         if gpu.context() != call.context or (out is None and stream is not None):
             return None
         made = call.empty(a) if out is None else out
-        address = library.address
-        at = (address(a), address(b), address(made))
+        at = (at_a, at_b, library.address(made))
         handle = call.stream() if stream is None else gpu.stream_pointer(stream, a, call.device)
         bound = self._bound.get((call, at, handle)) or self._bind(call, at, handle)
         for start in bound:
