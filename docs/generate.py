@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from calls import dispatch_page
 from knowledge import search_page
 from measured import ladder_page
 from scores import score_page
@@ -48,6 +49,7 @@ def _contexts(
 
 GENERATED = {
     "docs/cli.md": command_reference,
+    "docs/dispatch.md": dispatch_page,
     "docs/ladder.md": ladder_page,
     "docs/score.md": score_page,
     "docs/search.md": search_page,
