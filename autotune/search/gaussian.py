@@ -177,10 +177,13 @@ def predicted(
     covariance = _alike(weights, likeness.distances(measured[0]))
     np.fill_diagonal(covariance, 1 + NOISE)
     shares = cho_solve(cho_factor(covariance, lower=True), measured[1]).astype(np.float32)
-    pulls = likeness.profile(measured[0]) @ likeness.pulls(weights)
-    some = range(0, codes.shape[1], _AT_ONCE)
-    parts = [likeness.profile(codes[:, start : start + _AT_ONCE]) @ pulls.T for start in some]
-    return np.concatenate([np.exp(-part) @ shares for part in parts]).astype(np.float64)
+    pulls = -(likeness.profile(measured[0]) @ likeness.pulls(weights)).T
+    expected = np.empty(codes.shape[1])
+    for start in range(0, len(expected), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        alike = likeness.profile(codes[:, some]) @ pulls
+        expected[some] = np.exp(alike, out=alike) @ shares
+    return expected
 
 
 def fitted(distances: Floats, scores: Floats) -> Floats:
