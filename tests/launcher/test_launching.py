@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 
 import pytest
 
@@ -218,3 +220,19 @@ def test_a_dispatcher_refuses_what_it_cannot_serve(tmp_path):
         Dispatcher(None).prepare(SQUARE)
     with pytest.raises(InvalidInput, match="is written in c\\+\\+; the launcher runs cuda"):
         Dispatcher(None).prepare(SQUARE, kernel="host_matmul")
+
+
+def test_the_package_finds_it_only_when_asked():
+    code = (
+        "import sys, autotune; before = [n for n in sys.modules if n.startswith('autotune.')]; "
+        "print(before, autotune.Dispatcher.__module__, 'cupy' in sys.modules)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["[]", "autotune.launcher.dispatcher", "False"]
+
+
+def test_where_there_is_no_torch_the_operator_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "autotune.launcher.torch_op", raising=False)
+    with pytest.raises(InvalidInput, match="torch is not installed"):
+        Dispatcher(None).torch_op()
