@@ -64,7 +64,7 @@ def answered(path: Path) -> list[Answered]:
             dataclasses.replace(
                 row, context=dataclasses.replace(row.context, replayed_from=path.stem)
             )
-            for row in store.rows(Filter())
+            for row in store.rows(Filter(kernel="gemm"))
         ]
         evidence, _ = gather(rows, store.finals(()))
     found = (Answered.of(each, unverified=False) for each in evidence)

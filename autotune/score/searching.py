@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing import get_context
 
+from autotune.errors import InvalidInput
 from autotune.score import kernel_tuner
 from autotune.score.baseline import Baseline
 from autotune.score.judging import LOOKS, Judged, judged
 from autotune.score.landscape import Landscape
 from autotune.score.replay import Budget, replay, seed_of
 
+_LOG = logging.getLogger("autotune.score")
 Run = list[int]  # the rows that a search asked for, in order
 
 
@@ -45,11 +48,12 @@ class ScoreSpec:
 def score(spec: ScoreSpec, landscapes: Sequence[Landscape]) -> Iterator[Judged]:
     """Yield the score of each sampler on each landscape, landscape by landscape.
 
+    Those that cannot be scored are left out, which a line on the logger ``autotune.score`` says.
+
     Raises:
-        InvalidInput: A landscape has nothing to search for, or there is no such sampler.
+        InvalidInput: No landscape has anything to search for, or there is no such sampler.
     """
-    for landscape in landscapes:
-        Baseline(landscape)  # refuses what cannot be scored, before anything has run
+    landscapes = _scorable(landscapes)
     if spec.strategies:
         kernel_tuner.require(spec.strategies, spec.interpreter)
     seeds = [seed_of(spec.seed, repeat) for repeat in range(spec.repeats)]
@@ -61,6 +65,22 @@ def score(spec: ScoreSpec, landscapes: Sequence[Landscape]) -> Iterator[Judged]:
                 task = _Task(index=index, sampler=sampler, interpreter=spec.interpreter)
                 runs = _searched(pool, spec.jobs, task, seeds)
                 yield judged(sampler, landscape, runs, seed=spec.seed)
+
+
+def _scorable(landscapes: Sequence[Landscape]) -> list[Landscape]:
+    found, refusals = [], []
+    for landscape in landscapes:
+        try:
+            Baseline(landscape)
+        except InvalidInput as error:
+            refusals.append(error)
+        else:
+            found.append(landscape)
+    if not found:
+        raise refusals[0]
+    if refusals:
+        _LOG.warning("left out %d, such as %s", len(refusals), refusals[0].message)
+    return found
 
 
 def budget_of(landscape: Landscape) -> Budget:

@@ -9,7 +9,17 @@ import os
 
 import pytest
 
-SMALL = ("h200", "--problem", "m=900", "--samplers", "random,local", "--repeats", "3")
+SMALL = (
+    "h200",
+    "--kernel",
+    "gemm",
+    "--problem",
+    "m=900",
+    "--samplers",
+    "random,local",
+    "--repeats",
+    "3",
+)
 KERNEL_TUNER = os.environ.get("AUTOTUNE_KERNEL_TUNER", "")
 NAMES = ("x", "y", "z")
 

@@ -40,7 +40,7 @@ def test_what_the_command_writes_can_take_the_place_of_the_figures(tmp_path):
     assert (small.title, large.title) == ("2048³", "4096³")
     names = list(large.times_us)
     assert {"sync1", "tma", "ws_pingpong"} <= set(names)
-    assert large.share("tma") == ""
+    assert 0.5 < float(large.share("tma")) < 1.0  # of cuBLAS
     rows = json.loads((tmp_path / "ladder_4096.json").read_text())["rungs"]
     gains = {row["rung"]: row["gain"] for row in rows if row["gain"]}
     assert large.gain("tma", names).startswith(f"{gains['tma']:.2f}× ")
