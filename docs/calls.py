@@ -31,7 +31,7 @@ def _calls() -> str:
 
 def lines(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
     """Yield the lines of the table, each time also as a share of the peer's of its kind."""
-    yield ["", "", "µs, median", "fastest", "share of torch's", "apart"]
+    yield ["kind", "what", "µs, median", "fastest", "share of torch's", "apart"]
     peers = {kind: row["us"] for kind, name in PEERS.items() for row in rows if row["name"] == name}
     for row in rows:
         kind = row["kind"]

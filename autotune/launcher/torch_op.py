@@ -99,6 +99,7 @@ def _shaped(a: torch.Tensor, b: torch.Tensor, by: str) -> torch.Tensor:
     del by
     torch._check(a.dim() == 2 and b.dim() == 2, lambda: "autotune.matmul takes matrices")  # noqa: SLF001 - what custom operators are told to use
     torch._check(a.shape[1] == b.shape[0], lambda: f"{a.shape} @ {b.shape}")  # noqa: SLF001
+    torch._check(a.dtype == b.dtype, lambda: f"{a.dtype} @ {b.dtype}")  # noqa: SLF001
     return a.new_empty((a.shape[0], b.shape[1]))
 
 
