@@ -62,7 +62,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = make_parser(__doc__, runs=20)
-    parser.add_argument("--sampler", default="tpe")
+    parser.add_argument("--sampler", default="auto")
     parser.add_argument("--policy", choices=PRESETS, default="standard")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time; times are modelled")
     return parser.parse_args()

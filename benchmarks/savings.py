@@ -69,7 +69,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = make_parser(__doc__, runs=1)
-    parser.add_argument("--samplers", nargs="+", choices=SAMPLERS, default=["tpe", "random"])
+    parser.add_argument("--samplers", nargs="+", choices=SAMPLERS, default=["auto", "random"])
     parser.add_argument("--policies", nargs="+", choices=PRESETS, default=["standard", "quick"])
     return parser.parse_args()
 

@@ -9,7 +9,7 @@ from functools import partial
 
 from autotune.device.protocol import Device
 from autotune.errors import ToolchainBroken
-from autotune.records import Config, Failure, Outcome, Status, Trial, headline
+from autotune.records import Config, Failure, Outcome, Status, Trial, headline, leaders
 from autotune.search import MODELS, Searcher, chosen, make_searcher
 from autotune.store import Store
 from autotune.study.ahead import Ahead, Underway
@@ -249,7 +249,7 @@ class _ProblemSearch:
                 seed=self._spec.seed,
                 say=observer.note,
             )
-            if self._are_right([each.config for each in finalists], passed, observer):
+            if self._are_right(leaders(finalists), passed, observer):
                 self._progress.add_final(finalists)
                 break
 

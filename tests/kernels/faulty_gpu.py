@@ -17,7 +17,7 @@ from autotune.space import Constraint, Parameter, Space
 
 SOURCE = Path(__file__).with_suffix(".cu")
 LEAST, THREADS = 1, 128
-CYCLES = 8_000  # that a right candidate idles for each unit of work beyond the least
+CYCLES = 8_000  # that a right candidate idles for each unit of work: so a fault is faster
 WORKSPACE = 50_000_000_000  # elements: 200 GB
 
 HEADERS = {
@@ -58,7 +58,7 @@ class FaultyGpu(type(load_kernel(f"{SOURCE.with_name('scale.py')}:Scale"))):
     def unit(self, problem, config, target):
         fault = config["fault"]
         known = fault if fault in IN_SOURCE else "none"
-        idle = CYCLES * (2 if fault == "prints" else config["work"] - LEAST)
+        idle = CYCLES * {"none": config["work"], "prints": 2 * LEAST}.get(fault, 0)
         return SourceUnit(
             language="cuda",
             main=SOURCE,

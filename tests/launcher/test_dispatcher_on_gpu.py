@@ -90,7 +90,7 @@ def assert_near(torch, found, expected, *, relative=0.01):
     assert found.shape == expected.shape
     assert torch.isfinite(found).all()
     error = (found.double() - expected.double()).norm() / expected.double().norm()
-    assert float(error) < relative
+    assert float(error.detach()) < relative
 
 
 def assert_product(torch, found, a, b):
