@@ -18,8 +18,8 @@ from scores import searches
 
 OURS, PEERS = "autotune", ("cuBLAS", "Triton")
 MAIN = "gemm_h200.json"
-APART = {"tails": "gemm_tails_h200.json", "unaligned": "gemm_unaligned_h200.json"}
-KIN = [f"gemm_{name}_h200.json" for name in ("fp16", "nn", "tn", "tt")]
+RAGGED = ("tails", "unaligned")
+KIN = [f"gemm_{name}_h200.json" for name in ("fp16", "nn", "tn", "tt", "fp8")]
 Row = Mapping[str, Any]
 
 
@@ -51,13 +51,13 @@ def compared(rows: Sequence[Row], peer: str) -> tuple[str, str]:
 
 def _groups() -> str:
     rows: Sequence[Row] = told(MAIN)["rows"]
-    groups = _by_group(rows) | {"all of these": rows}
-    apart = {f"`{name}`, a run apart": told(file)["rows"] for name, file in APART.items()}
+    aligned, _ = _parted(rows)
+    groups = _by_group(rows) | {f"all but {' and '.join(RAGGED)}": aligned}
     lines = [["group", "shapes", *(f"{peer}{what}" for peer in PEERS for what in ("", ", worst"))]]
-    for name, some in (groups | apart).items():
+    for name, some in groups.items():
         cells = (cell for peer in PEERS for cell in compared(some, peer))
         lines.append([name, str(len(some)), *cells])
-    return "\n".join((*table(lines), "", *_sources([MAIN, *APART.values()])))
+    return "\n".join((*table(lines), "", *_sources([MAIN])))
 
 
 def _squares() -> str:
@@ -68,12 +68,11 @@ def _squares() -> str:
 
 
 def _kin() -> str:
-    main = {row["group"] for row in told(MAIN)["rows"]}
     lines = [["dtype, layout", "shapes", "cuBLAS", "cuBLAS, worst", "configurations"]]
     for file in KIN:
-        rows: Sequence[Row] = told(file)["rows"]
-        lines.append(_kin_line("", [row for row in rows if row["group"] in main]))
-        lines.append(_kin_line(", ragged", [row for row in rows if row["group"] not in main]))
+        for what, rows in zip(("", ", ragged"), _parted(told(file)["rows"]), strict=True):
+            if rows:
+                lines.append(_kin_line(what, rows))
     return "\n".join((*table(lines), "", *_sources(KIN)))
 
 
@@ -82,6 +81,12 @@ def _kin_line(what: str, rows: Sequence[Row]) -> list[str]:
     name = f"{rows[0]['dtype']}, `{rows[0]['layout']}`{what}"
     counts = (f"{source} ({count})" for source, count in sources.items())
     return [name, str(len(rows)), *compared(rows, "cuBLAS"), ", ".join(counts)]
+
+
+def _parted(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """Return the rows of aligned shapes, and those of ragged ones."""
+    ragged = [row for row in rows if row["group"] in RAGGED]
+    return [row for row in rows if row not in ragged], ragged
 
 
 def _by_group(rows: Sequence[Row]) -> dict[str, Sequence[Row]]:

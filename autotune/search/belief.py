@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -25,7 +26,7 @@ def belief(
         pool: Whose rows.
         expected_ns: What a model predicts for each row, in ns; infinite where it says nothing.
         elsewhere: What configs took for other problems, or on other devices, in ns; infinite for
-            what failed.
+            what failed, which says nothing of others.
     """
     measured = _mean([_of(pool, times) for times in elsewhere])
     told = _mean([_of_estimates(np.asarray(expected_ns)), measured])
@@ -48,7 +49,8 @@ def _of_estimates(expected_ns: NDArray[np.float64]) -> NDArray[np.float64] | Non
 
 def _of(pool: Pool, times: Mapping[Config, float]) -> NDArray[np.float64] | None:
     """Return what a model of ``times`` says of the rows, or None if they are too few."""
-    known = [(code, ns) for config, ns in times.items() if (code := pool.encode(config))]
+    ran = ((config, ns) for config, ns in times.items() if math.isfinite(ns))
+    known = [(code, ns) for config, ns in ran if (code := pool.encode(config))]
     if len(known) < FEWEST_ELSEWHERE:
         return None
     scores = normal_scores([ns for _, ns in known])

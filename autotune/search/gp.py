@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx
 
+from autotune.search.feasible import Feasibility
 from autotune.search.gaussian import Floats, Likeness, Posterior, credibility, fitted
 from autotune.search.pool import Pool
 from autotune.search.scores import centred, normal_scores, telling
@@ -32,9 +33,9 @@ class GaussianProcess:
     """Chooses the free row that is expected to undercut the fastest by most.
 
     The model is of ranks, so that a config that is a hundred times slower than all others says no
-    more than that it is the slowest. What failed ranks behind that, and what was given up by the
-    time that it takes at least. Rows that wait for their answer count as measured, with the
-    answer that is expected.
+    more than that it is the slowest. What was given up ranks by the time that it takes at least.
+    What failed has no rank: how likely a row runs is a model of its own, and weighs what is to be
+    gained. Rows that wait for their answer count as measured, with the answer that is expected.
 
     What is chosen follows from the seed, from what was learned, in its order, and from what is
     pending: the model is fitted at fixed counts, to what was learned by then.
@@ -56,6 +57,7 @@ class GaussianProcess:
         self._pending: dict[int, None] = {}  # a set that keeps its order
         self._next_fit = startup
         self._model: _Model | None = None
+        self._feasibility: Feasibility | None = None  # of a pool in which something failed
 
     def choose(self) -> int:
         """Return a free row and count it as measured from now on."""
@@ -104,11 +106,14 @@ class GaussianProcess:
             return None
         measured = self._measured(model)
         gain = model.log_gain(measured, self._scores(measured), self._pending)
+        if self._feasibility is not None:
+            gain += np.log(self._feasibility.chances(*self._fates(), model.judged))
         return int(model.judged[np.where(free, gain, -np.inf).argmax()])
 
     def _measured(self, model: _Model) -> list[int]:
-        """Return what the model was fitted to, and what was learned since."""
-        return [*model.basis, *islice(self._learned, model.count, None)]
+        """Return what the model was fitted to, and what was learned to run since."""
+        since = islice(self._learned.items(), model.count, None)
+        return [*model.basis, *(row for row, time_ns in since if math.isfinite(time_ns))]
 
     def _refit_if_due(self) -> None:
         due = 0
@@ -120,13 +125,17 @@ class GaussianProcess:
 
     def _fit(self, count: int) -> _Model | None:
         """Return a model of what was learned first, or None if that tells nothing apart."""
-        learned = [*islice(self._learned, count)]
-        scores = self._scores(learned)
-        if not scores.any():
+        learned, failed = self._fates()
+        learned, failed = learned[:count], failed[:count]
+        ran = learned[~failed]
+        scores = self._scores(ran.tolist())
+        if not scores.any() and not (len(ran) and failed.any()):
             return None
+        if failed.any():
+            self._feasibility = Feasibility(self._pool, self._likeness, learned, failed)
         basis = telling(scores)
-        rows = np.array(learned, dtype=np.intp)[basis]
-        judged = self._worth_judging(int(learned[scores.argmin()]), count)
+        rows = ran[basis]
+        judged = self._worth_judging(int(ran[scores.argmin()]), count)
         distances = self._likeness.distances(self._pool.codes[:, rows])
         trusted = self._trusted(rows, scores[basis], distances)
         weights = fitted(distances, centred(scores[basis] - trusted[rows]))
@@ -156,6 +165,11 @@ class GaussianProcess:
         near, far = by_steps[: MOST_JUDGED // 2], by_steps[MOST_JUDGED // 2 :]
         random = np.random.default_rng((self._pool.seed, count))
         return np.concatenate([near, random.choice(far, len(near), replace=False)])
+
+    def _fates(self) -> tuple[Rows, NDArray[np.bool_]]:
+        """Return what was learned, in this order, and which of it failed."""
+        rows = np.fromiter(self._learned, dtype=np.intp, count=len(self._learned))
+        return rows, ~np.isfinite(np.fromiter(self._learned.values(), dtype=np.float64))
 
     def _scores(self, rows: list[int]) -> Floats:
         """Return the scores of ``rows``; what was given up is never better than the fastest."""
