@@ -3,8 +3,8 @@
     python benchmarks/pack_recording.py recorded.db autotune/recordings/h200.sqlite
 
 The copy has every row. Times are rounded to 1 ns from 10 µs on and to 0.1 ns below, a ten
-thousandth at most, power to 1 W. Keys of binaries, which lie in the store of
-the machine that measured, are left out. The database itself stays as it is.
+thousandth at most, power to 1 W. Keys of binaries, which lie in the store of the machine that
+measured, are left out. The database itself stays as it is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+from autotune.errors import AutotuneError
+from autotune.files import writable_target
 from autotune.records import Measurement, canonical_json
+from autotune.store import Store
 
 COARSE_NS = 10_000.0
 
@@ -27,20 +30,30 @@ def main() -> None:
     parser.add_argument("database", type=Path)
     parser.add_argument("recording", type=Path)
     asked = parser.parse_args()
-    pack(asked.database, asked.recording)
+    try:
+        pack(asked.database, asked.recording)
+    except AutotuneError as error:
+        raise SystemExit(str(error)) from None
     print(f"{asked.recording}: {asked.recording.stat().st_size / 1e6:.1f} MB")
 
 
 def pack(database: Path, recording: Path) -> None:
-    """Copy ``database`` to ``recording``, rounded, whole or not at all."""
-    with tempfile.TemporaryDirectory(dir=recording.absolute().parent, prefix=".pack-") as folder:
+    """Copy ``database`` to ``recording``, rounded, whole or not at all.
+
+    Raises:
+        InvalidInput: ``recording`` cannot be a file.
+        StoreError: ``database`` is no result database.
+    """
+    whole = writable_target(recording, what="recording")
+    Store.open(str(database), read_only=True).close()  # SQLite would make one that is missing
+    with tempfile.TemporaryDirectory(dir=whole.parent, prefix=".pack-") as folder:
         copy, packed = Path(folder, "copy"), Path(folder, "packed")
         with closing(sqlite3.connect(database)) as source:
             source.execute("VACUUM INTO ?", (str(copy),))
         with closing(sqlite3.connect(copy, isolation_level=None)) as target:
             _round(target)
             target.execute("VACUUM INTO ?", (str(packed),))
-        packed.replace(recording)
+        packed.replace(whole)
 
 
 def rounded(samples_ns: list[float]) -> list[float]:

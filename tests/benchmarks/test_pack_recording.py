@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import sys
 from contextlib import closing
 
 import pack_recording
 import pytest
 
 from autotune.device import recordings
+from autotune.errors import InvalidInput
 from autotune.store import Store
 
 RAW = "[5092.459,5096.131,5085.639]", "[163072.0049,163072.0051,164639.9945]"
@@ -44,3 +46,21 @@ def test_times_are_rounded_and_all_else_is_as_it_was(database, tmp_path):
     assert {each.median_ns for each in after} == {5092.5, 163072}
     assert {each.binary_key for each in after} == {""}
     assert {each.binary_key for each in trials(database)} == {"key"}
+
+
+def test_what_cannot_be_packed_leaves_all_as_it_was(tmp_path, monkeypatch):
+    target = tmp_path / "packed.sqlite"
+    target.write_bytes(b"whole")
+    (tmp_path / "text.db").write_text("text")
+    before = sorted(tmp_path.iterdir())
+    for database, message in (("missing.db", "no database"), ("text.db", "not an SQLite")):
+        monkeypatch.setattr(sys, "argv", ["pack", str(tmp_path / database), str(target)])
+        with pytest.raises(SystemExit, match=message):
+            pack_recording.main()
+    assert sorted(tmp_path.iterdir()) == before
+    assert target.read_bytes() == b"whole"
+
+
+def test_a_folder_is_not_packed_into(database, tmp_path):
+    with pytest.raises(InvalidInput, match="is there and is not a file"):
+        pack_recording.pack(database, tmp_path)
