@@ -7,15 +7,28 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, case, distinct, func, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    case,
+    distinct,
+    func,
+    or_,
+    select,
+    tuple_,
+)
 
 from autotune.records import Config, Status, Trial
 from autotune.store import models
+from autotune.store.chosen import UNTRUSTED
 from autotune.store.codec import context_of, moment, trial_of
 from autotune.store.rows import EVERYTHING, Filter, StoredContext, StudySummary, TrialRow
 
 _TRIAL = models.Trial.__table__
 _IS_OK = models.Trial.status == Status.OK.value
+_POINT = (models.Trial.context_id, models.Trial.config_id)
+_UNTRUSTED = [status.value for status in UNTRUSTED]
 _NO_FAILURE = (Status.OK.value, Status.STOPPED_EARLY.value)
 
 
@@ -56,21 +69,40 @@ def answers(
     return {row.config_key: _trial(row, key) for row in found}
 
 
-def best(connection: Connection, wanted: Filter, *, unverified: bool) -> list[TrialRow]:
-    """Return the fastest ``ok`` trial of each context that ``wanted`` matches."""
-    place = func.row_number().over(
-        partition_by=models.Trial.context_id,
-        order_by=(models.Trial.median_ns, models.Trial.id),  # the older row wins a tie
-    )
-    ranking = select(models.Trial.id, place.label("place")).where(_IS_OK)
-    if not unverified:
-        ranking = ranking.where(models.Trial.verified)
+def contenders(
+    connection: Connection, wanted: Filter, *, unverified: bool, apart: float
+) -> list[TrialRow]:
+    """Return the ``ok`` trials that may be the best of a context that ``wanted`` matches.
+
+    Args:
+        connection: Where to ask.
+        wanted: Which contexts and studies.
+        unverified: True for those, too, whose output was never checked.
+        apart: They are slower than the fastest of their context by this share at most, or are in
+            a final.
+    """
+    age = func.row_number().over(partition_by=_POINT, order_by=models.Trial.id.desc())
+    newest = select(models.Trial.id, age.label("age"))
+    wrong = select(*_POINT).where(models.Trial.status.in_(_UNTRUSTED))
     if wanted.studies:
-        ranking = ranking.where(_in_studies(wanted.studies))
-    first = ranking.subquery()
-    statement = _select_trials().where(
-        models.Trial.id.in_(select(first.c.id).where(first.c.place == 1))
+        newest = newest.where(_in_studies(wanted.studies))
+        wrong = wrong.where(_in_studies(wanted.studies))
+    newest_rows = newest.subquery()
+    least = func.min(models.Trial.median_ns).over(partition_by=models.Trial.context_id)
+    right = select(models.Trial.id, *_POINT, models.Trial.median_ns, least.label("least")).where(
+        models.Trial.id.in_(select(newest_rows.c.id).where(newest_rows.c.age == 1)),
+        _IS_OK,
+        tuple_(*_POINT).not_in(wrong),
     )
+    if not unverified:
+        right = right.where(models.Trial.verified)
+    rows = right.subquery()
+    met = select(models.Finalist.context_id, models.Finalist.config_id)
+    near = rows.c.median_ns <= (1 + apart) * rows.c.least
+    chosen = select(rows.c.id).where(
+        or_(near, tuple_(rows.c.context_id, rows.c.config_id).in_(met))
+    )
+    statement = _select_trials().where(models.Trial.id.in_(chosen))
     return _rows(connection, statement.order_by(models.Trial.id), wanted)
 
 

@@ -17,6 +17,7 @@ from autotune.errors import StoreError
 from autotune.records import Finalist, Reading, Trial, described
 from autotune.store import bulk, migrate, models, queries, retimed
 from autotune.store.bulk import Entry, Note
+from autotune.store.chosen import MOST_APART, winners
 from autotune.store.codec import moment, storable, trial_columns
 from autotune.store.context import Context
 from autotune.store.engine import reader_engine, writer_engine
@@ -232,7 +233,10 @@ class Store:
         unverified: bool = False,
         replayed: bool | None = None,
     ) -> list[TrialRow]:
-        """Return the fastest ``ok`` trial of each context that ``wanted`` matches.
+        """Return the best trial of each context that ``wanted`` matches, as a table offers it.
+
+        A final decides; without one the fastest wins, and what cannot be told from it by
+        ``tie_order``.
 
         Args:
             wanted: Which contexts and studies to look at.
@@ -241,9 +245,12 @@ class Store:
                 gives it only where the same context was never measured here.
                 ``context.replayed_from`` tells which is which.
         """
-        found = self._read(
-            lambda connection: queries.best(connection, wanted, unverified=unverified)
+        near = self._read(
+            lambda connection: queries.contenders(
+                connection, wanted, unverified=unverified, apart=MOST_APART
+            )
         )
+        found = winners(near, self.finals(wanted.studies))
         if replayed is True:
             return found
         measured = {row.context.identity for row in found if not row.context.replayed_from}

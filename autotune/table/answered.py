@@ -11,8 +11,9 @@ from autotune.dispatch import broken_condition
 from autotune.errors import AutotuneError
 from autotune.records import Config
 from autotune.store import TrialRow
+from autotune.store.chosen import Winner, clearly_faster, measurement, winner
+from autotune.table.eligible import eligible, fitness
 from autotune.table.evidence import Evidence
-from autotune.table.winner import Winner, clearly_faster, eligible, fitness, measurement, winner
 
 
 @dataclass(frozen=True, kw_only=True)

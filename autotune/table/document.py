@@ -10,12 +10,12 @@ from autotune import __version__
 from autotune.dispatch import SCHEMA_VERSION
 from autotune.records import Config, DeviceIdentity, digest
 from autotune.store import Context, head
+from autotune.store.chosen import Winner, measurement
 from autotune.table.answered import Answered
 from autotune.table.evidence import Evidence
 from autotune.table.moment import moment, now
 from autotune.table.proposal import Proposal
 from autotune.table.regret import Judgement
-from autotune.table.winner import Winner, measurement
 
 Json = dict[str, Any]
 

@@ -14,13 +14,8 @@ from functools import cached_property
 from autotune.errors import AutotuneError, InvalidInput
 from autotune.records import Config, Kernel, Problem, Status, load_kernel
 from autotune.store import Context, Final, TrialRow
+from autotune.store.chosen import UNTRUSTED
 from autotune.toolchain import source_digest
-
-# A config that ever gave a wrong answer or took its process down is not offered, whatever
-# another run of it said.
-UNTRUSTED = frozenset(
-    {Status.INCORRECT, Status.NONDETERMINISTIC, Status.RUNTIME_ERROR, Status.CRASHED}
-)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ from math import prod
 from autotune.errors import AutotuneError
 from autotune.records import Condition, Config
 from autotune.store import TrialRow
+from autotune.table.eligible import fitness
 from autotune.table.evidence import Evidence
-from autotune.table.winner import fitness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import sqlite3
 import pytest
 import store_samples as samples
 
-from autotune.records import Status
+from autotune.records import Finalist, Status
 from autotune.store import Filter, to_dataframe
 
 
@@ -48,10 +48,39 @@ def test_best_of_one_study_knows_nothing_of_others(filled):
     assert filled.best(Filter(studies=("unknown",))) == []
 
 
-def test_equal_times_rank_by_age(store, study):
-    for number in (3, 1, 2):
-        store.record(study, samples.context(), samples.ok(number, 100.0))
-    assert numbers(store.best()) == [3]
+def test_of_equal_times_the_same_one_is_best_whatever_came_first(store, study):
+    second = store.begin_study("second", **samples.STUDY)
+    for name, order in ((study, (3, 1, 2)), (second, (2, 1, 3))):
+        for number in order:
+            store.record(name, samples.context(), samples.ok(number, 100.0))
+    assert numbers(store.best(Filter(studies=("first",)))) == [1]
+    assert numbers(store.best(Filter(studies=("second",)))) == [1]
+
+
+def test_a_final_decides_what_is_best(store, study):
+    slow, fast = samples.ok(0, 103.0), samples.ok(1, 100.0)
+    for trial in (slow, fast):
+        store.record(study, samples.context(), trial)
+    assert numbers(store.best()) == [1]
+    rounds = {slow.config: (99.0, 99.0, 99.0), fast.config: (101.0, 101.0, 101.0)}
+    met = [Finalist(config=config, rounds_ns=ns) for config, ns in rounds.items()]
+    store.record_final(study, samples.context(), met)
+    assert numbers(store.best()) == [0]
+
+
+def test_what_was_wrong_once_or_failed_a_final_is_never_best(store, study):
+    once, always, slow = samples.ok(0, 100.0), samples.ok(1, 101.0), samples.ok(2, 102.0)
+    for trial in (once, always, slow):
+        store.record(study, samples.context(), trial)
+    second = store.begin_study("second", **samples.STUDY)
+    store.record(second, samples.context(), samples.failed(0, Status.INCORRECT, "1 is wrong"))
+    assert numbers(store.best()) == [1]
+    met = [
+        Finalist(config=always.config, rounds_ns=()),
+        Finalist(config=slow.config, rounds_ns=(9.0,)),
+    ]
+    store.record_final(study, samples.context(), met)
+    assert numbers(store.best()) == [2]
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,22 @@
-"""The best config of a problem, when times have noise."""
+"""The best of a context's rows, when times have noise."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
 
-from autotune.dispatch import broken_condition
-from autotune.records import Config, Measurement, leaders, tie_order
+from autotune.records import Measurement, Status, leaders, tie_order
 from autotune.records.final import SIGMAS
 from autotune.records.interval import median_error
-from autotune.store import Final, TrialRow
-from autotune.table.evidence import Evidence
+from autotune.store.rows import Final, TrialRow
 
 MOST_APART = 0.05  # samples may scatter as they like: what is this much slower is slower
+# A config that ever gave a wrong answer or took its process down is not offered, whatever
+# another run of it said.
+UNTRUSTED = frozenset(
+    {Status.INCORRECT, Status.NONDETERMINISTIC, Status.RUNTIME_ERROR, Status.CRASHED}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,14 +27,21 @@ class Winner:
     tied: int
 
 
-def eligible(evidence: Evidence, *, unverified: bool) -> dict[Config, TrialRow]:
-    """Return the row of each config that may be offered for the problem."""
-    fits = fitness(evidence)
-    return {
-        config: row
-        for config, row in evidence.sound.items()
-        if (unverified or row.trial.verified) and fits(config)
-    }
+def winners(rows: Iterable[TrialRow], finals: Mapping[int, Final]) -> list[TrialRow]:
+    """Return the best of each context's rows, the oldest row first.
+
+    Args:
+        rows: Those that were right, of any contexts.
+        finals: The newest final of each context, by the context's id.
+    """
+    by_context: dict[int, list[TrialRow]] = {}
+    for row in rows:
+        final = finals.get(row.context_id)
+        failed = {each.config for each in final.finalists if each.failed} if final else ()
+        if row.trial.config not in failed:
+            by_context.setdefault(row.context_id, []).append(row)
+    best = (winner(some, finals.get(key)).row for key, some in by_context.items())
+    return sorted(best, key=lambda row: row.trial.row_id or 0)
 
 
 def winner(rows: Sequence[TrialRow], final: Final | None) -> Winner:
@@ -62,19 +72,6 @@ def _decided(final: Final | None, eligible: Sequence[TrialRow]) -> list[TrialRow
 def _near_the_fastest(eligible: Sequence[TrialRow]) -> list[TrialRow]:
     fastest = min(eligible, key=_median_ns)
     return [row for row in eligible if _ties(measurement(row), measurement(fastest))]
-
-
-def fitness(evidence: Evidence) -> Callable[[Config], bool]:
-    """Return a function that tells if the kernel of today takes a config for this problem."""
-    kernel, problem = evidence.kernel, evidence.problem
-    space = kernel.space(problem, evidence.context.device.target)
-
-    def fits(config: Config) -> bool:
-        if space.broken(config) is not None:
-            return False
-        return broken_condition(kernel.conditions(problem, config), problem.as_dict()) is None
-
-    return fits
 
 
 def measurement(row: TrialRow) -> Measurement:
