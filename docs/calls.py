@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from marked import FOLDER, RESULTS, filled, link, table, told, where
+from marked import FOLDER, command, filled, link, table, told, where
 
 PAGE = FOLDER / "dispatch.md"
 FILE = "dispatch_h200.json"
-NOT_YET = "Not measured yet."
 PEERS = {"call": "torch.mm(out=)", "forward": "torch, eager"}  # that others are set beside
 Row = Mapping[str, Any]
 
@@ -20,12 +19,9 @@ def dispatch_page() -> str:
 
 
 def _calls() -> str:
-    if not (RESULTS / FILE).exists():
-        return NOT_YET
     content = told(FILE)
     about = content["provenance"]
-    command = about["command"].partition(" --json ")[0]
-    source = f"{where(about)}, `{command}` ({link(FILE, 'JSON', page=PAGE)})."
+    source = f"{where(about)}, `{command(about)}` ({link(FILE, 'JSON', page=PAGE)})."
     return "\n".join((*table(lines(content["rows"])), "", source))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from marked import FOLDER, extents, filled, link, table, told
+from marked import FOLDER, command, extents, filled, link, table, told
 
 PAGE = FOLDER / "search.md"
 FILE = "prior_h200.json"
@@ -32,9 +32,8 @@ def search_page() -> str:
 def _prior() -> str:
     content = told(FILE)
     about = content["provenance"]
-    command = about["command"].partition(" --json ")[0]
     lines = table(_lines(content["rows"], about["budget"]))
-    source = f"{about['date']}, `{command}` ({link(FILE, 'JSON', page=PAGE)})."
+    source = f"{about['date']}, `{command(about)}` ({link(FILE, 'JSON', page=PAGE)})."
     return "\n".join((*lines, "", source))
 
 

@@ -56,6 +56,11 @@ def where(about: Mapping[str, Any]) -> str:
     return f"{about['device']}, driver {about['driver']}, {about['date']}"
 
 
+def command(about: Mapping[str, Any]) -> str:
+    """Return what was typed, but for where the results were written."""
+    return str(about["command"]).partition(" --json ")[0]
+
+
 def link(name: str, text: str, *, page: Path) -> str:
     """Return a link from a page to a committed file of results."""
     return f"[{text}]({os.path.relpath(RESULTS / name, page.parent)})"

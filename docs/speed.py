@@ -12,7 +12,7 @@ from functools import partial
 from statistics import geometric_mean
 from typing import Any
 
-from marked import README, RESULTS, extents, filled, link, table, tflops, told, where
+from marked import README, RESULTS, command, extents, filled, link, table, tflops, told, where
 from measured import ladders_of, rungs
 from scores import searches
 
@@ -85,8 +85,8 @@ def _kin_line(what: str, rows: Sequence[Row]) -> list[str]:
 
 def _parted(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
     """Return the rows of aligned shapes, and those of ragged ones."""
-    ragged = [row for row in rows if row["group"] in RAGGED]
-    return [row for row in rows if row not in ragged], ragged
+    aligned = [row for row in rows if row["group"] not in RAGGED]
+    return aligned, [row for row in rows if row["group"] in RAGGED]
 
 
 def _by_group(rows: Sequence[Row]) -> dict[str, Sequence[Row]]:
@@ -101,5 +101,5 @@ def _sources(files: Sequence[str]) -> Iterator[str]:
         yield f"{place}:\n"
         for file, about in runs.items():
             if where(about) == place:
-                command = about["command"].partition(" --json ")[0]
-                yield f"- {link(file, 'JSON', page=README)} at `{about['commit']}`: `{command}`"
+                json_file = link(file, "JSON", page=README)
+                yield f"- {json_file} at `{about['commit']}`: `{command(about)}`"

@@ -12,7 +12,7 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from marked import FOLDER, RESULTS, extents, filled, link, table, told
+from marked import FOLDER, RESULTS, command, extents, filled, link, table, told
 
 PAGE = FOLDER / "trust.md"
 NOT_YET = "Not measured yet."
@@ -36,8 +36,8 @@ def _part(tell: Any, file: str) -> str:
         return NOT_YET
     content = told(file)
     about = content["provenance"]
-    command = about["command"].partition(" --json ")[0]
-    source = f"{about['date']}{_machine(about)}, `{command}` ({link(file, 'JSON', page=PAGE)})."
+    when = f"{about['date']}{_machine(about)}"
+    source = f"{when}, `{command(about)}` ({link(file, 'JSON', page=PAGE)})."
     return "\n".join((*table(tell(content["rows"])), "", source))
 
 

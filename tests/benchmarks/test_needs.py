@@ -12,8 +12,8 @@ import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = (
-    *("beside_kernel_tuner", "dispatch", "flips", "gemm", "lookup", "overhead", "prior"),
-    *("repeatability", "savings", "stream", "table", "untuned"),
+    *("beside_kernel_tuner", "dispatch", "flips", "gemm", "live", "lookup", "overhead"),
+    *("prior", "repeatability", "savings", "stream", "table", "untuned"),
 )
 WITHOUT_TORCH = """
 import runpy, sys
