@@ -30,8 +30,8 @@ class Dispatcher:
     """Runs kernels with the configs that a table chooses.
 
     The first call for a problem compiles (or finds the binary on disk) and loads; later ones
-    only launch, and a call like an earlier one but for addresses takes a few µs of the host. A
-    choice that does not compile, fit or start is reported once on the logger
+    only launch, and a product like an earlier one but for addresses is launched without a look at
+    the table. A choice that does not compile, fit or start is reported once on the logger
     ``autotune.launcher``, and the next best is used. It may be shared between threads.
 
     Args:
@@ -87,7 +87,8 @@ class Dispatcher:
             stream: A stream or its handle; None means the current one of ``a``'s library.
 
         Raises:
-            InvalidInput: The arrays do not fit together, or lie as no kernel reads them.
+            InvalidInput: The arrays do not fit together, or lie as no kernel reads them; or a CUDA
+                graph is captured, and the problem is new.
             NoValidConfig: No config runs on this GPU.
         """
         again = self._recall.launch(a, b, out, layout, stream)
@@ -126,7 +127,8 @@ class Dispatcher:
             stream: A stream or its handle; None means the current one of the arrays' library.
 
         Raises:
-            InvalidInput: The problem or an array is not what the kernel takes.
+            InvalidInput: The problem or an array is not what the kernel takes; or a CUDA graph is
+                captured, and the problem is new.
             NoValidConfig: No config runs on this GPU.
         """
         planner = self._planner(kernel)
@@ -145,6 +147,15 @@ class Dispatcher:
         """Compile and load for a problem ahead of its first launch, and say which config it is.
 
         Call it before a CUDA graph is captured: nothing may be loaded while one is.
+
+        Args:
+            problem: The kernel's problem, or its fields.
+            kernel: The kernel's name; may be left out if the table has one kernel.
+            device: The number of the GPU.
+
+        Raises:
+            InvalidInput: The problem is not what the kernel takes; or a CUDA graph is captured.
+            NoValidConfig: No config runs on this GPU.
         """
         planner = self._planner(kernel)
         asked = planner.problem(problem)

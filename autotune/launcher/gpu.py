@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 _OWN_DTYPE = {short: own for own, short in DTYPES.items()}
 # Invalid value, image, binary or PTX, out of resources: nothing was started, nothing is spoilt.
 _RECOVERABLE = frozenset({1, 200, 209, 218, 701})
-_CAPTURED_ELSEWHERE = (
-    906  # what the legacy stream says while a stream that it waits for is captured
-)
+# What the legacy stream says while a stream that it waits for is captured.
+_CAPTURED_ELSEWHERE = 906
 
 
 @cache

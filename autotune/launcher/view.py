@@ -109,7 +109,7 @@ def _of_tensor(name: str, tensor: Any, torch: Any) -> View:
     if tensor.requires_grad and torch.is_grad_enabled():
         raise InvalidInput(
             f"{name} requires a gradient, and the launcher computes none",
-            hint="call it under torch.no_grad()",
+            hint="call it under torch.no_grad(), or use Dispatcher.torch_op, which has gradients",
         )
     if tensor.is_neg():
         raise InvalidInput(f"{name} is lazily negated", hint="pass tensor.resolve_neg()")
