@@ -15,8 +15,8 @@ def check(operands: Iterable[Operand], views: Mapping[str, View]) -> None:
     """Return if ``views`` are the operands of a kernel, by name.
 
     Raises:
-        InvalidInput: One is missing, of another shape or dtype, has gaps, is not aligned, may
-            not be written, or shares memory with an output.
+        InvalidInput: One is missing, of another shape or dtype, has gaps, has no memory, is not
+            aligned, may not be written, or shares memory with an output.
     """
     known = {operand.name: operand for operand in operands}
     if set(known) != set(views):
@@ -39,6 +39,8 @@ def _check_one(operand: Operand, view: View) -> None:
             f"{name} has strides {view.strides} for shape {view.shape}; it must be row-major "
             "without gaps"
         )
+    if view.bytes and not view.pointer:
+        raise InvalidInput(f"{name} has no memory: it was freed, or is only traced")
     if view.bytes and view.pointer % ALIGNMENT_BYTES:
         raise InvalidInput(
             f"{name} begins {view.pointer % ALIGNMENT_BYTES} bytes past a multiple of "

@@ -45,12 +45,12 @@ class Call:
     stream: Callable[[], int]
 
     def apart(self, a: int, b: int, out: int) -> bool:
-        """Return True if operands at these addresses are aligned, and none shares memory with out.
+        """Return True if operands lie at aligned addresses, and none shares memory with out.
 
         It is what ``operands.check`` asks of addresses.
         """
         bytes_a, bytes_b, bytes_out = self.sizes
-        if (a | b | out) % ALIGNMENT_BYTES:
+        if not (a and b and out) or (a | b | out) % ALIGNMENT_BYTES:
             return False
         end = out + bytes_out
         return (out >= a + bytes_a or a >= end) and (out >= b + bytes_b or b >= end)

@@ -53,7 +53,7 @@ class TorchOp:
         """
         if a.dim() == 2:
             return _op(a, b, self.by)
-        rows = a.reshape(-1, a.shape[-1])
+        rows = a.reshape(a.shape[:-1].numel(), a.shape[-1])  # -1 is anything where K is 0
         return _op(rows, b, self.by).reshape(*a.shape[:-1], b.shape[-1])
 
     def linear(
@@ -83,6 +83,11 @@ def registered(dispatcher: Dispatcher) -> TorchOp:
 
 
 def _multiply(a: torch.Tensor, b: torch.Tensor, by: str) -> torch.Tensor:
+    if by not in _dispatchers:
+        raise InvalidInput(
+            f"this process has no dispatcher {by!r}: the operator was made in another one",
+            hint="replace it by Dispatcher(…).torch_op()",
+        )
     return _dispatchers[by].matmul(_readable(a), _readable(b))
 
 

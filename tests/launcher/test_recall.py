@@ -85,6 +85,7 @@ def test_a_product_is_made_each_time(stand_in, dispatcher, square):
         (lambda a, b: {"pointer": b.pointer + 4096}, "out shares memory with b"),
         (lambda a, b: {"pointer": b.pointer - 4096}, "out shares memory with b"),
         (lambda a, b: {"pointer": a.pointer + (1 << 20) + 8}, "out begins 8 bytes past"),
+        (lambda a, b: {"pointer": 0}, "out has no memory"),
         (lambda a, b: {"data": (1 << 45, True)}, "out may not be written"),
         (lambda a, b: {"strides": (1, 64)}, "row-major"),
         (lambda a, b: {"dtype": "int32"}, "out is int32"),

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from transformer import Transformer  # noqa: E402 - needs torch
 
-from autotune.launcher.torch_op import registered  # noqa: E402 - needs torch
+from autotune.launcher.torch_op import TorchOp, registered  # noqa: E402 - needs torch
 
 
 class Host:
@@ -61,6 +61,11 @@ def test_a_linear_layer_is_that_of_torch(op, leading):
         torch.testing.assert_close(op.linear(x, weight, given), expected)
 
 
+def test_a_sum_of_nothing_is_zero(op):
+    given = torch.rand(2, 3, 0), torch.rand(4, 0)
+    torch.testing.assert_close(op.linear(*given), torch.nn.functional.linear(*given))
+
+
 def test_gradients_are_those_of_torch(op, host):
     leaves = [torch.rand(2, 3, 5), torch.rand(4, 5), torch.rand(4)]
     ours = [each.clone().requires_grad_() for each in leaves]
@@ -98,6 +103,11 @@ def test_each_dispatcher_has_its_own(op, host):
 
 def test_it_goes_with_a_model_that_is_copied(op):
     assert copy.deepcopy(op) == pickle.loads(pickle.dumps(op)) == op
+
+
+def test_a_model_from_another_process_is_told_what_it_lacks():
+    with pytest.raises(InvalidInput, match="no dispatcher 'of another process'"):
+        TorchOp("of another process").matmul(torch.rand(2, 2), torch.rand(2, 2))
 
 
 class Layers(torch.nn.Module):
