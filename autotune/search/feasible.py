@@ -25,7 +25,8 @@ class Feasibility:
     Args:
         pool: Whose rows.
         likeness: Of its axes.
-        learned: Rows whose fate is known, in the order in which it was learned.
+        learned: Rows whose fate is known, in the order in which it was learned: the weights are
+            fitted to it.
         failed: Which of these failed.
     """
 
@@ -38,7 +39,13 @@ class Feasibility:
         self._weights = fitted(distances, centred(labels))
 
     def chances(self, learned: Rows, failed: NDArray[np.bool_], asked: Rows) -> Floats:
-        """Return how likely each of the rows ``asked`` runs, by all that was learned since."""
+        """Return how likely rows run, from ``LEAST`` to 1.
+
+        Args:
+            learned: Rows whose fate is known by now, in the order in which it was learned.
+            failed: Which of these failed.
+            asked: The rows in question.
+        """
         rows, labels = _shown(learned, failed)
         known = self._pool.codes[:, rows], centred(labels)
         codes = self._pool.codes[:, asked]

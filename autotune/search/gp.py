@@ -57,7 +57,6 @@ class GaussianProcess:
         self._pending: dict[int, None] = {}  # a set that keeps its order
         self._next_fit = startup
         self._model: _Model | None = None
-        self._feasibility: Feasibility | None = None  # of a pool in which something failed
 
     def choose(self) -> int:
         """Return a free row and count it as measured from now on."""
@@ -106,8 +105,8 @@ class GaussianProcess:
             return None
         measured = self._measured(model)
         gain = model.log_gain(measured, self._scores(measured), self._pending)
-        if self._feasibility is not None:
-            gain += np.log(self._feasibility.chances(*self._fates(), model.judged))
+        if model.feasibility is not None:
+            gain += np.log(model.feasibility.chances(*self._fates(), model.judged))
         return int(model.judged[np.where(free, gain, -np.inf).argmax()])
 
     def _measured(self, model: _Model) -> list[int]:
@@ -131,8 +130,6 @@ class GaussianProcess:
         scores = self._scores(ran.tolist())
         if not scores.any() and not (len(ran) and failed.any()):
             return None
-        if failed.any():
-            self._feasibility = Feasibility(self._pool, self._likeness, learned, failed)
         basis = telling(scores)
         rows = ran[basis]
         judged = self._worth_judging(int(ran[scores.argmin()]), count)
@@ -142,8 +139,19 @@ class GaussianProcess:
         posterior = Posterior(self._likeness, weights, self._pool.codes[:, judged])
         posterior.add(rows.tolist(), self._pool.codes[:, rows])
         return _Model(
-            posterior, pool=self._pool, judged=judged, basis=rows, count=count, expected=trusted
+            posterior,
+            pool=self._pool,
+            judged=judged,
+            basis=rows,
+            count=count,
+            expected=trusted,
+            feasibility=self._feasibility(learned, failed),
         )
+
+    def _feasibility(self, learned: Rows, failed: NDArray[np.bool_]) -> Feasibility | None:
+        if not failed.any():
+            return None
+        return Feasibility(self._pool, self._likeness, learned, failed)
 
     def _trusted(self, rows: Rows, scores: Floats, distances: Floats) -> Floats:
         """Return as much of the belief as the scores of ``rows`` bear out."""
@@ -187,6 +195,7 @@ class _Model:
         judged: The rows that it judges.
         basis: Those that it was fitted to.
         count: How many were learned by then.
+        feasibility: How likely rows run, or None if all that were learned by then did.
     """
 
     def __init__(
@@ -198,6 +207,7 @@ class _Model:
         basis: Rows,
         count: int,
         expected: Floats,
+        feasibility: Feasibility | None,
     ) -> None:
         self._posterior = posterior
         self._pool = pool
@@ -205,6 +215,7 @@ class _Model:
         self.judged = judged
         self.basis: list[int] = basis.tolist()
         self.count = count
+        self.feasibility = feasibility
 
     def log_gain(self, measured: list[int], scores: Floats, pending: Iterable[int]) -> Floats:
         """Return the log of the expected improvement of each judged row on the best score."""
