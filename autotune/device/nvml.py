@@ -23,7 +23,7 @@ class Nvml:
     def __init__(self, pci_bus_id: str) -> None:
         self._nvml: Any = None
         self._handle: Any = None
-        self._usual_mhz = 0
+        self._highest_mhz = 0
         if importlib.util.find_spec("pynvml") is None:
             return
         self._nvml = importlib.import_module("pynvml")
@@ -57,8 +57,8 @@ class Nvml:
         now_mhz = self._sm_clock_mhz()
         if now_mhz is None:
             return False
-        self._usual_mhz = max(self._usual_mhz, now_mhz)
-        return now_mhz < FULL_CLOCK * self._usual_mhz
+        self._highest_mhz = max(self._highest_mhz, now_mhz)
+        return now_mhz < FULL_CLOCK * self._highest_mhz
 
     def _sm_clock_mhz(self) -> int | None:
         nvml, handle = self._nvml, self._handle
