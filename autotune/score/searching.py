@@ -68,6 +68,7 @@ def score(spec: ScoreSpec, landscapes: Sequence[Landscape]) -> Iterator[Judged]:
 
 
 def _scorable(landscapes: Sequence[Landscape]) -> list[Landscape]:
+    """Return those that can be scored, and say which cannot, before anything runs."""
     found, refusals = [], []
     for landscape in landscapes:
         try:
@@ -79,7 +80,8 @@ def _scorable(landscapes: Sequence[Landscape]) -> list[Landscape]:
     if not found:
         raise refusals[0]
     if refusals:
-        _LOG.warning("left out %d, such as %s", len(refusals), refusals[0].message)
+        left_out = len(refusals), len(landscapes), refusals[0].message
+        _LOG.warning("left out %d of %d spaces, such as %s", *left_out)
     return found
 
 

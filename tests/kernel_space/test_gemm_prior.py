@@ -87,6 +87,14 @@ def test_more_work_never_takes_less_time(m, n, k, config, more, field):
     assert slower >= GEMM.estimate(problem, config, H200)
 
 
+@pytest.mark.parametrize("problem", [CUBE, GemmProblem(900, 900, 900)], ids=str)
+def test_configs_are_predicted_together_as_alone(problem):
+    """What many share is worked out once: it must be all that it follows from."""
+    configs = _configs(problem, H200, 97)
+    alone = {config: GEMM.estimate(problem, config, H200) for config in configs}
+    assert GEMM.estimates(problem, configs, H200) == alone
+
+
 def _beats_the_device(problem, config):
     rates, cost = rates_of(H200), GEMM.cost(problem)
     flop_per_clk = rates.wgmma_flop_per_clk * problem.tensor_speed

@@ -15,7 +15,7 @@ def test_what_cannot_be_scored_is_left_out_and_named(landscape, caplog):
     [found] = score(SPEC, [narrow, wide])
     assert found.landscape is wide
     [record] = caplog.records
-    assert "left out 1, such as " in record.getMessage()
+    assert "left out 1 of 2 spaces, such as " in record.getMessage()
     assert "no two configurations differ" in record.getMessage()
 
 
