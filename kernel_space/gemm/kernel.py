@@ -93,7 +93,7 @@ class Gemm(Kernel):
     def estimates(
         self, problem: GemmProblem, configs: Iterable[Config], target: Target
     ) -> dict[Config, float]:
-        """Predict the times of many configs at once: most share parts of the prediction."""
+        """Predict the times of many configs at once, in ns: most share parts of the prediction."""
         return dict(prior.estimates(problem, configs, target))
 
     def ladder(self, problem: GemmProblem, target: Target) -> tuple[Rung, ...]:

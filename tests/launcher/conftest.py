@@ -151,6 +151,19 @@ def foreign():
 
 
 @pytest.fixture(scope="session")
+def cupy():
+    return pytest.importorskip("cupy")
+
+
+@pytest.fixture(scope="session")
+def torch():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("torch has no CUDA")
+    return torch
+
+
+@pytest.fixture(scope="session")
 def make_table():
     return gemm_table
 

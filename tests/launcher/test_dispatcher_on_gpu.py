@@ -22,19 +22,6 @@ NAMES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 
 
 @pytest.fixture(scope="module")
-def cupy():
-    return pytest.importorskip("cupy")
-
-
-@pytest.fixture(scope="module")
-def torch():
-    torch = pytest.importorskip("torch")
-    if not torch.cuda.is_available():
-        pytest.skip("torch has no CUDA")
-    return torch
-
-
-@pytest.fixture(scope="module")
 def table(make_table):
     """One config for each dtype and layout, and a second one to fall to where it fails."""
     kernel, target = load_kernel("gemm"), gpu.target(0)

@@ -17,11 +17,6 @@ SHAPES = [(128, 256, 64), (1, 1, 1), (17, 33, 65), (127, 129, 31), (300, 1000, 1
 
 
 @pytest.fixture(scope="module")
-def cupy():
-    return pytest.importorskip("cupy")
-
-
-@pytest.fixture(scope="module")
 def dispatcher(binaries):
     return Dispatcher(None, store=binaries)
 
@@ -296,14 +291,6 @@ def test_run_launches_on_operands_by_name(dispatcher, cupy, gemm):
     c = cupy.full((100, 50), cupy.nan, cupy.float16)
     dispatcher.run(problem, {"a": a, "b": b, "c": c}, kernel="gemm")
     assert_product(gemm, c, a, b.T, "fp16")
-
-
-@pytest.fixture(scope="module")
-def torch():
-    torch = pytest.importorskip("torch")
-    if not torch.cuda.is_available():
-        pytest.skip("torch has no CUDA")
-    return torch
 
 
 class TestTorch:
