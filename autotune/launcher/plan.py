@@ -64,7 +64,7 @@ class Planner:
             library = isinstance(self.kernel, LibraryKernel)
             what = "a call of a library" if library else f"written in {self.kernel.language}"
             raise InvalidInput(
-                f"kernel {self.kernel.name!r} is {what}; the launcher runs {Nvrtc.language}"
+                f"kernel {self.kernel.name!r} is {what}; the dispatcher runs {Nvrtc.language}"
             )
         self.operands = lru_cache(_MAX_PROBLEMS)(self.kernel.operands)
         self._kernel_ref = kernel_ref

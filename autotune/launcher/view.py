@@ -108,7 +108,7 @@ def _of_tensor(name: str, tensor: Any, torch: Any) -> View:
         raise InvalidInput(f"{name} is {layout}; kernels read strided tensors")
     if tensor.requires_grad and torch.is_grad_enabled():
         raise InvalidInput(
-            f"{name} requires a gradient, and the launcher computes none",
+            f"{name} requires a gradient, and the dispatcher computes none",
             hint="call it under torch.no_grad(), or use Dispatcher.torch_op, which has gradients",
         )
     if tensor.is_neg():

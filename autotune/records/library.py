@@ -34,7 +34,7 @@ class Routine(Protocol):
 class LibraryKernel(Kernel):
     """Base of a kernel whose code is in a library: for comparison, under the same rules.
 
-    It is verified, timed and recorded as any other. The launcher runs compiled kernels alone.
+    It is verified, timed and recorded as any other. The dispatcher runs compiled kernels alone.
 
     Attributes:
         device_language: ``cuda`` or ``c++``: whose devices the library computes on.

@@ -66,7 +66,7 @@ def test_its_version_is_part_of_the_table(autotune, study, here):
 
 def test_the_launcher_says_that_it_does_not_call_libraries(autotune, study, here):
     assert autotune("tune", study("Copied"), "--device", "host").code == 0
-    with pytest.raises(InvalidInput, match="'copied' is a call of a library; the launcher runs"):
+    with pytest.raises(InvalidInput, match="'copied' is a call of a library; the dispatcher runs"):
         Dispatcher(here / "table.json").run({"count": 4000}, {})
 
 

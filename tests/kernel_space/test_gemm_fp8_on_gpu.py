@@ -81,7 +81,7 @@ def test_the_library_multiplies_them_too(hopper, dtype):
 
 
 class TestTorch:
-    """The launcher on tensors of torch, beside torch's own product."""
+    """The dispatcher on tensors of torch, beside torch's own product."""
 
     @pytest.fixture
     def torch(self, hopper):

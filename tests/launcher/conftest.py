@@ -106,7 +106,7 @@ class Noted:
 
 @pytest.fixture
 def stand_in(monkeypatch):
-    """The launcher without a GPU: everything but memory and launches is real."""
+    """The dispatcher without a GPU: everything but memory and launches is real."""
     made = StandIn()
 
     @contextmanager

@@ -218,7 +218,7 @@ def test_a_dispatcher_refuses_what_it_cannot_serve(tmp_path):
         Dispatcher(tmp_path / "missing.json")
     with pytest.raises(InvalidInput, match="name a kernel; the table has: none"):
         Dispatcher(None).prepare(SQUARE)
-    with pytest.raises(InvalidInput, match="is written in c\\+\\+; the launcher runs cuda"):
+    with pytest.raises(InvalidInput, match="is written in c\\+\\+; the dispatcher runs cuda"):
         Dispatcher(None).prepare(SQUARE, kernel="host_matmul")
 
 
