@@ -39,7 +39,7 @@ def _filters(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--unverified", is_flag=True, help="Also consider what was never checked.")
 @_filters
 def best(**chosen: Any) -> None:
-    """Show the fastest verified trial of each problem and device."""
+    """Show the best verified trial of each problem and device."""
     _show("best", **chosen)
 
 
