@@ -147,18 +147,22 @@ def _times(runs: Sequence[Row]) -> Row:
     cold, *warm, patient = runs
     near_ns = CLOSE * min(ns for run in runs for ns, _ in run["trials"])
     gpu_s = fmean(run["gpu_s"] for run in (cold, *warm))
-    return {
+    trials, seconds = (
+        median(each) for each in zip(*(_reached(run, near_ns) for run in warm), strict=True)
+    )
+    figures = {
         "cold_s": cold["seconds"],
-        "cold_to_2_s": _reached_s(cold, near_ns),
+        "cold_to_2_s": _reached(cold, near_ns)[1],
         "cold_busy": cold["busy"],
         "warm_s": median(run["seconds"] for run in warm),
-        "warm_to_2_s": median(_reached_s(run, near_ns) for run in warm),
-        "warm_to_2_trials": median(_reached(run, near_ns) for run in warm),
+        "warm_to_2_s": seconds,
+        "warm_to_2_trials": trials,
         "warm_busy": median(run["busy"] for run in warm),
         "gpu_s": gpu_s,
         "gpu_s_all_samples": patient["gpu_s"],
         "saved": 1 - gpu_s / patient["gpu_s"],
     }
+    return _finite(figures)
 
 
 def _agreement(runs: Sequence[Row], losses: Sequence[float]) -> Row:
@@ -174,14 +178,15 @@ def _agreement(runs: Sequence[Row], losses: Sequence[float]) -> Row:
     }
 
 
-def _reached(run: Row, near_ns: float) -> float:
-    """Return after how many trials a run came so near, or infinity."""
-    return next((i for i, (ns, _) in enumerate(run["trials"], 1) if ns <= near_ns), math.inf)
+def _reached(run: Row, near_ns: float) -> tuple[float, float]:
+    """Return after how many trials a run came so near, and seconds; or infinities."""
+    found = ((i, at) for i, (ns, at) in enumerate(run["trials"], 1) if ns <= near_ns)
+    return next(found, (math.inf, math.inf))
 
 
-def _reached_s(run: Row, near_ns: float) -> float:
-    """Return how long a run took to come so near, in seconds, or infinity."""
-    return next((at for ns, at in run["trials"] if ns <= near_ns), math.inf)
+def _finite(figures: Row) -> Row:
+    """Return the figures with None for what was never reached: JSON has no infinity."""
+    return {name: None if figure == math.inf else figure for name, figure in figures.items()}
 
 
 def _process(
@@ -261,9 +266,10 @@ def _met(problem: GemmProblem, configs: Sequence[Config]) -> dict[Config, float]
 
 def _line(row: Row) -> str:
     name = "x".join(str(row[size]) for size in "mnk")
+    times = ("cold_s", "cold_to_2_s", "warm_s", "warm_to_2_s")
+    told = "".join("       –" if row[each] is None else f"{row[each]:8.1f}" for each in times)
     return (
-        f"{name:22}{row['cold_s']:8.1f}{row['cold_to_2_s']:8.1f}{row['warm_s']:8.1f}"
-        f"{row['warm_to_2_s']:8.1f}{row['warm_busy']:6.2f}{row['gpu_s']:7.2f}{row['saved']:7.2f}"
+        f"{name:22}{told}{row['warm_busy']:6.2f}{row['gpu_s']:7.2f}{row['saved']:7.2f}"
         f"{row['same']:6.2f}{row['same_or_tie']:8.2f}{100 * row['loss']:8.2f}"
         f"{100 * row['loss_worst']:7.2f}"
     )

@@ -1,8 +1,8 @@
 """How far results can be trusted, from the measurements that are committed.
 
 In ``trust.md`` the part ``flips`` says which winner the same study exports, ``savings`` what GPU
-time it does without, ``repeatability`` how far fresh processes lie apart, and ``overhead`` what
-the framework takes for itself.
+time it does without, ``repeatability`` how far fresh processes lie apart, ``live`` how whole
+studies fare on a GPU, and ``overhead`` what the framework takes for itself.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ def trust_page() -> str:
         "flips": (_flips, "flips_h200.json"),
         "savings": (_savings, "savings_h200.json"),
         "repeatability": (_repeatability, "repeatability_h200.json"),
+        "live": (_live, "live_h200.json"),
         "overhead": (_overhead, "overhead.json"),
     }
     return filled(PAGE, {name: partial(_part, *part) for name, part in parts.items()})
@@ -85,6 +86,22 @@ def _repeatability(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
             spreads = ([row["tools"][tool]["spread"] for row in some] for tool in tools)
             cells = (f"{_percent(max(each), 2)}, {_percent(median(each), 2)}" for each in spreads)
             yield [name, str(len(some)), *cells]
+
+
+def _live(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
+    yield [
+        *("problem", "s, empty store", "to 2 %", "s, full store", "to 2 %", "device busy"),
+        *("GPU time saved", "same winner", "same or tie", "loss, mean", "worst"),
+    ]
+    for row in rows:
+        times = ("cold_s", "cold_to_2_s", "warm_s", "warm_to_2_s")
+        shares = ("warm_busy", "saved", "same", "same_or_tie")
+        yield [
+            extents(row),
+            *("–" if row[name] is None else f"{row[name]:.1f}" for name in times),
+            *(_percent(row[name]) for name in shares),
+            *(_percent(row[name], 2) for name in ("loss", "loss_worst")),
+        ]
 
 
 def _overhead(rows: Sequence[Row]) -> Iterator[Sequence[str]]:

@@ -163,7 +163,11 @@ class Verifier:
         *,
         within_s: float = math.inf,
     ) -> str | None:
-        """Compare further runs on the inputs of the last run with it, bit for bit."""
+        """Compare further runs on the inputs of the last run with it, bit for bit.
+
+        A run counts as begun in time while the host has not waited for ``within_s``: comparisons
+        are read back many at a time.
+        """
         deadline = time.monotonic() + within_s
         first = {name: output.array.copy() for name, output in self._outputs.items()}
         counts: list[tuple[int, str, Any]] = []  # of elements that differ, by run and output
