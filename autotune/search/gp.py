@@ -26,6 +26,8 @@ TRUSTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # so many times a belief may be what
 USUAL_TRUST = 0.75
 CONTENDERS = 200  # rows that could be the best after all, and so many …
 DRAWS = 400  # … times that are drawn for all of them together
+RECENT = 16  # rows that were learned last: if most of them failed …
+LIKELY = 0.5  # … the next is one that runs with this chance: else a search may measure nothing
 SLOW = 0.75  # what is slower than this share of the measured says nothing of the fastest
 
 
@@ -92,7 +94,9 @@ class GaussianProcess:
         slownesses = _slownesses(times)
         if not slownesses.any():
             return None
-        return model.chance(measured, slownesses, gain, left=left, random=random)
+        return model.chance(
+            measured, slownesses, gain, left=left, runs=self._runs(model), random=random
+        )
 
     def _most_promising(self) -> int | None:
         """Return the free row with most to gain, or None if no model judges one."""
@@ -103,11 +107,18 @@ class GaussianProcess:
         free = self._pool.are_free(model.judged)
         if not free.any():
             return None
-        measured = self._measured(model)
-        gain = model.log_gain(measured, self._scores(measured), self._pending)
-        if model.feasibility is not None:
-            gain += np.log(model.feasibility.chances(*self._fates(), model.judged))
+        measured, runs = self._measured(model), self._runs(model)
+        gain = model.log_gain(measured, self._scores(measured), self._pending) + np.log(runs)
+        likely = free & (runs >= LIKELY)
+        if likely.any() and self._fates()[1][-RECENT:].mean() > 1 - LIKELY:
+            free = likely
         return int(model.judged[np.where(free, gain, -np.inf).argmax()])
+
+    def _runs(self, model: _Model) -> Floats:
+        """Return how likely each judged row runs, by all that was learned."""
+        if model.feasibility is None:
+            return np.ones(len(model.judged))
+        return model.feasibility.chances(*self._fates(), model.judged)
 
     def _measured(self, model: _Model) -> list[int]:
         """Return what the model was fitted to, and what was learned to run since."""
@@ -232,19 +243,25 @@ class _Model:
         gain: float,
         *,
         left: NDArray[np.bool_],
+        runs: Floats,
         random: np.random.Generator,
     ) -> float:
-        """Return how likely one of the judged rows that are left undercuts by over ``gain``."""
+        """Return how likely one of the judged rows that are left undercuts by over ``gain``.
+
+        Each runs with its chance in ``runs``; where one does, all that are likelier do.
+        """
         self._follow(measured)
         mean, scale = self._posterior.mean(centred(slownesses))
         mean += slownesses.mean() + math.log1p(gain)  # below 0 is enough
         doubt = np.sqrt(scale * self._posterior.uncertainty())
-        some = np.argsort(np.where(left, mean / doubt, np.inf), kind="stable")[:CONTENDERS]
+        behind = mean / doubt - np.log(runs)
+        some = np.argsort(np.where(left, behind, np.inf), kind="stable")[:CONTENDERS]
         some = some[left[some]]
         spread = scale * self._posterior.covariance(some)
         normal = random.multivariate_normal
         drawn = normal(mean[some], spread, DRAWS, check_valid="ignore", method="eigh")
-        return float((drawn < 0).any(axis=1).mean())
+        undercut = (drawn < 0) & (random.random((DRAWS, 1)) < runs[some])
+        return float(undercut.any(axis=1).mean())
 
     def _follow(self, rows: list[int]) -> None:
         """Let the posterior be of these rows, keeping what it has of the first of them."""

@@ -72,3 +72,30 @@ def test_what_lies_among_failures_is_unlikely_to_run():
 def test_nothing_is_impossible_nor_more_than_sure(fails):
     chances = feasibility(lambda config: fails or config["x"] == 0)
     assert all(LEAST <= chance <= 1 for chance in chances.values())
+
+
+PLANE = Space((Parameter("x", tuple(range(40))), Parameter("y", tuple(range(20)))))
+
+
+@pytest.fixture(scope="module")
+def walled():
+    """A search where times fall up to a wall, beyond which all fail, and the fates it met."""
+    searcher = make_searcher("gp", space=PLANE, valid=list(PLANE), seed=0)
+    ran = []
+    for _ in range(72):
+        config = searcher.ask()
+        ran.append(config["x"] <= 20)
+        time_ns = 100.0 - 3 * config["x"] + abs(config["y"] - 10) / 2
+        status = Status.OK if ran[-1] else Status.RESOURCES
+        searcher.tell(config, status, time_ns if ran[-1] else None)
+    return searcher, ran
+
+
+def test_a_search_does_not_run_against_a_wall_for_good(walled):
+    _, ran = walled
+    assert sum(ran[-32:]) >= 12
+
+
+def test_no_gain_is_expected_of_what_surely_fails(walled):
+    searcher, _ = walled
+    assert searcher.chance(0.01) < 0.05
