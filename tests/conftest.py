@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+# As the command line sets it, before numpy is loaded: a search solves small systems, which threads
+# that wait for each other make twenty times slower on a busy machine.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 
 @functools.cache
 def _visible_gpus() -> int:
