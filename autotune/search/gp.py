@@ -95,7 +95,7 @@ class GaussianProcess:
         if not slownesses.any():
             return None
         return model.chance(
-            measured, slownesses, gain, left=left, runs=self._runs(model), random=random
+            measured, slownesses, gain, left=left, runs=model.runs(*self._fates()), random=random
         )
 
     def _most_promising(self) -> int | None:
@@ -107,18 +107,13 @@ class GaussianProcess:
         free = self._pool.are_free(model.judged)
         if not free.any():
             return None
-        measured, runs = self._measured(model), self._runs(model)
+        measured, (learned, failed) = self._measured(model), self._fates()
+        runs = model.runs(learned, failed)
         gain = model.log_gain(measured, self._scores(measured), self._pending) + np.log(runs)
         likely = free & (runs >= LIKELY)
-        if likely.any() and self._fates()[1][-RECENT:].mean() > 1 - LIKELY:
+        if likely.any() and failed[-RECENT:].mean() > 1 - LIKELY:
             free = likely
         return int(model.judged[np.where(free, gain, -np.inf).argmax()])
-
-    def _runs(self, model: _Model) -> Floats:
-        """Return how likely each judged row runs, by all that was learned."""
-        if model.feasibility is None:
-            return np.ones(len(model.judged))
-        return model.feasibility.chances(*self._fates(), model.judged)
 
     def _measured(self, model: _Model) -> list[int]:
         """Return what the model was fitted to, and what was learned to run since."""
@@ -206,7 +201,6 @@ class _Model:
         judged: The rows that it judges.
         basis: Those that it was fitted to.
         count: How many were learned by then.
-        feasibility: How likely rows run, or None if all that were learned by then did.
     """
 
     def __init__(
@@ -226,7 +220,19 @@ class _Model:
         self.judged = judged
         self.basis: list[int] = basis.tolist()
         self.count = count
-        self.feasibility = feasibility
+        self._feasibility = feasibility  # None if all that were learned by then ran
+        self._runs, self._runs_of = np.ones(len(judged)), 0
+
+    def runs(self, learned: Rows, failed: NDArray[np.bool_]) -> Floats:
+        """Return how likely each judged row runs, by what was learned until one last failed."""
+        if self._feasibility is None:
+            return self._runs
+        known = max(self.count, int(np.flatnonzero(failed)[-1]) + 1)
+        if known != self._runs_of:
+            self._runs_of = known
+            chances = self._feasibility.chances
+            self._runs = chances(learned[:known], failed[:known], self.judged)
+        return self._runs
 
     def log_gain(self, measured: list[int], scores: Floats, pending: Iterable[int]) -> Floats:
         """Return the log of the expected improvement of each judged row on the best score."""

@@ -80,9 +80,10 @@ def test_unless_it_is_asked_to_it_makes_every_trial(tune):
 
 def test_it_stays_ended_when_winners_of_other_problems_join(tune):
     problems = (*LARGE, *FLAT, *SQUARE)
-    alone, _ = tune(stop_chance=0.9, problems=problems)
-    joined, _ = tune(stop_chance=0.9, problems=problems, cross=4)
-    again, _ = tune(stop_chance=0.9, problems=problems, cross=4)
+    soon = {"stop_chance": 0.9, "stop_gain": 0.5, "problems": problems}  # few are tried
+    alone, _ = tune(**soon)
+    joined, _ = tune(**soon, cross=4)
+    again, _ = tune(**soon, cross=4)
     assert alone.total < joined.total <= alone.total + 8
     assert (again.ran, again.total) == (0, joined.total)
 
