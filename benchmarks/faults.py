@@ -27,7 +27,7 @@ from faults_candidates import GPU, HOST, of_candidates
 from faults_compiler import COMPILER
 from faults_files import FILES
 from faults_record import AREAS, IMPOSSIBLE, Fault, Impossible, Seen
-from faults_signals import SIGNALS
+from faults_signals import IN_A_COMPILE, MOMENTS, signals
 from results_file import write_json
 
 PACKAGES = ("numpy", "sqlalchemy", "optuna", "cupy-cuda13x", "cuda-bindings")
@@ -56,8 +56,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def faults(device: str) -> list[Fault]:
     """Return every fault that a device of this kind can show, by area."""
-    host = [*of_candidates(HOST), *COMPILER, *FILES, *SIGNALS]
-    every = host if device == "host" else of_candidates(GPU)
+    if device == "host":
+        own = [*of_candidates(HOST), *COMPILER, *signals(MOMENTS)]
+    else:  # nobody can stand in for NVRTC and say that it compiles
+        own = [*of_candidates(GPU), *signals([at for at in MOMENTS if at != IN_A_COMPILE])]
+    every = [*own, *FILES]
     return sorted(every, key=lambda fault: AREAS.index(fault.area))
 
 
@@ -127,8 +130,8 @@ def _row(fault: Fault, seen: Seen) -> dict[str, object]:
     }
 
 
-def _wanted(fault: Fault, words: str) -> bool:
-    return words in (fault.area, "") or words in fault.name
+def _wanted(fault: Fault, only: Sequence[str] | None) -> bool:
+    return not only or any(words == fault.area or words in fault.name for words in only)
 
 
 def _named(device: str) -> str:
@@ -144,7 +147,9 @@ def _parser() -> argparse.ArgumentParser:
     about, _, _ = (__doc__ or "").partition("\n\n")
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--device", default="host", metavar="DEVICE", help="host or cuda:N")
-    parser.add_argument("--only", default="", metavar="WORDS", help="an area, or part of a name")
+    parser.add_argument(
+        "--only", action="append", metavar="WORDS", help="an area, or part of a name; repeatable"
+    )
     parser.add_argument("--list", action="store_true", help="name the faults, and leave")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the rows there")
     return parser

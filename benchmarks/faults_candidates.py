@@ -36,7 +36,7 @@ GPU = {
     ("run", Status.RUNTIME_ERROR): "illegal_address unmapped_read misaligned_load "
     "misaligned_copy trap overflows_stack launch_raises unknown_operand",
     ("run", Status.CRASHED): "lane_exits lane_crashes",
-    ("run", Status.TIMEOUT): "waits_for_mbarrier waits_for_copy waits_for_block spins lane_sleeps",
+    ("run", Status.TIMEOUT): "waits_for_mbarrier waits_for_copy waits_for_block spins sleeps",
     ("run", Status.OOM): "too_much_scratch",
     ("run", Status.RESOURCES): "spills too_many_threads too_much_shared",
     ("run", Status.OK): "prints",

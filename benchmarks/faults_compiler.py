@@ -58,7 +58,7 @@ def fresh_device(site: Site, **environment: str) -> Iterator[Device]:
     own = {"AUTOTUNE_CACHE": str(site.folder / "cache"), **environment}
     with (
         mock.patch.dict("os.environ", own),
-        closing(open_device("host", limits=site.limits)) as device,
+        closing(open_device(site.device.name, limits=site.limits)) as device,
     ):
         yield device
 

@@ -22,15 +22,21 @@ class Tuning:
     Args:
         study: Its file.
         database: Where the results go.
+        device: What it is tuned on.
         environment: What its processes see besides this one's.
     """
 
     def __init__(
-        self, study: Path, database: Path, environment: Mapping[str, str] | None = None
+        self,
+        study: Path,
+        database: Path,
+        *,
+        device: str = "host",
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self._mark = f"{study.parent}-{time.monotonic_ns()}"
         self._said = study.with_suffix(".err").open("w+b")
-        command = [sys.executable, "-m", "autotune", "-q", "tune", str(study), "--device", "host"]
+        command = [sys.executable, "-m", "autotune", "-q", "tune", str(study), "--device", device]
         self._process = subprocess.Popen(
             [*command, "--db", f"sqlite:///{database}"],
             env={**os.environ, **(environment or {}), MARK: self._mark},
@@ -91,10 +97,14 @@ class Tuning:
 
 @contextmanager
 def tuning(
-    study: Path, database: Path, environment: Mapping[str, str] | None = None
+    study: Path,
+    database: Path,
+    *,
+    device: str = "host",
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[Tuning]:
     """Start a study, and leave nothing of it behind."""
-    started = Tuning(study, database, environment)
+    started = Tuning(study, database, device=device, environment=environment)
     try:
         yield started
     finally:

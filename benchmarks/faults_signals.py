@@ -6,7 +6,7 @@ import dataclasses
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
@@ -41,7 +41,8 @@ def _coordinator(site: Site, *, number: signal.Signals, moment: str) -> Seen:
     script = compiler(site, f": > {site.folder}/began; sleep {ENDLESS_S:.0f}")
     own = {"FAULTS_WITNESS": str(site.folder), "AUTOTUNE_CACHE": str(site.folder / "cache")}
     file = study_file(site, fault, run_s=ENDLESS_S)
-    with tuning(file, site.database, {**own, "CXX": str(script)}) as process:
+    own["CXX"] = str(script)
+    with tuning(file, site.database, device=site.device.name, environment=own) as process:
         if not wait(site, process):
             return Seen(status="ended before", message=process.said.strip())
         before = [(0.0, trial) for trial in site.kept()]
@@ -55,7 +56,8 @@ def _coordinator(site: Site, *, number: signal.Signals, moment: str) -> Seen:
 
 def _paused(site: Site) -> Seen:
     """Stop the coordinator for a while, as Ctrl-Z does, and let it go on."""
-    with tuning(study_file(site, "none", run_s=site.limits.run_s), site.database) as process:
+    file = study_file(site, "none", run_s=site.limits.run_s)
+    with tuning(file, site.database, device=site.device.name) as process:
         process.until(lambda: len(site.kept()) >= 1)
         os.kill(process.pid, signal.SIGSTOP)
         time.sleep(1.0)
@@ -86,10 +88,11 @@ def _starts(site: Site, process: Tuning) -> bool:
     return process.until(site.database.exists)
 
 
+IN_A_COMPILE = "in a compile"
 MOMENTS: dict[str, tuple[str, Moment]] = {
     "as it starts": ("none", _starts),
     "between rows": ("none", _rows),
-    "in a compile": (VICTIM, _compiles),
+    IN_A_COMPILE: (VICTIM, _compiles),
     "in a run": ("sleeps", _runs),
 }
 STOPS = {
@@ -115,14 +118,18 @@ def _signal(name: str, expected: str, inject: Callable[[Site], Seen]) -> Fault:
     return Fault(name=name, area="signals", expected=expected, inject=inject)
 
 
-SIGNALS = [
-    *(
-        _signal(
-            f"{number.name} {moment}", expected, partial(_coordinator, number=number, moment=moment)
-        )
-        for number, expected in STOPS.items()
-        for moment in (MOMENTS if number is not signal.SIGHUP else ("in a run",))
-    ),
-    _signal("coordinator paused", FINISHED, _paused),
-    _signal("SIGKILL to the idle lane", FINISHED, _lane_between),
-]
+def signals(moments: Collection[str]) -> list[Fault]:
+    """Return every signal that is sent, at each of these moments where it matters."""
+    return [
+        *(
+            _signal(
+                f"{number.name} {moment}",
+                expected,
+                partial(_coordinator, number=number, moment=moment),
+            )
+            for number, expected in STOPS.items()
+            for moment in (moments if number is not signal.SIGHUP else ("in a run",))
+        ),
+        _signal("coordinator paused", FINISHED, _paused),
+        _signal("SIGKILL to the idle lane", FINISHED, _lane_between),
+    ]

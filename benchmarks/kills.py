@@ -141,7 +141,7 @@ def _run(folder: Path, study: int, *, limit_s: float | None) -> Kill:
     """Start or resume the study, and kill it after ``limit_s`` unless it has ended."""
     database, began = folder / "results.db", time.monotonic()
     own = {"AUTOTUNE_CACHE": str(folder / "cache")}
-    with tuning(folder / "study.toml", database, own) as process:
+    with tuning(folder / "study.toml", database, environment=own) as process:
         deadline = None if limit_s is None else began + limit_s
         killed = process.until(lambda: deadline is not None and time.monotonic() >= deadline)
         before = _rows(database)
