@@ -70,7 +70,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--layout", choices=LAYOUTS, help="in place of the suite's")
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--table", type=Path, help="take the tuned config from this table")
-    source.add_argument("--db", metavar="URL", help="… from this result database or recording")
+    source.add_argument(
+        "--db",
+        action="append",
+        metavar="URL",
+        help="… from this result database or recording; repeatable",
+    )
     parser.add_argument("--candidates", type=int, default=12, help="recorded configs to try")
     parser.add_argument("--algorithms", type=int, default=16, help="ranks of cublasLt to try")
     parser.add_argument("--finalists", type=int, default=4, help="of each side, timed in turns")

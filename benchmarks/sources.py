@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -38,15 +38,15 @@ class FromTable:
 
 
 class FromDatabase:
-    """The fastest verified configs of a result database or recording.
+    """The fastest verified configs of result databases or recordings.
 
     Args:
-        url: The database.
+        urls: The databases.
         most: How many configs of a problem meet again here, where all sides are timed alike.
     """
 
-    def __init__(self, url: str, most: int) -> None:
-        self._url, self._most = url, most
+    def __init__(self, urls: Sequence[str], most: int) -> None:
+        self._urls, self._most = urls, most
         self._known: dict[GemmProblem, tuple[str, list[Config]]] = {}
 
     def configs(self, problem: GemmProblem) -> tuple[str, list[Config]]:
@@ -56,13 +56,19 @@ class FromDatabase:
         return self._known[problem]
 
     def _found(self, problem: GemmProblem) -> tuple[str, list[Config]]:
-        with Store.open(self._url, read_only=True) as store:
-            for relative in kin(problem):
-                ranked = _ranked(store, relative)
-                valid = [config for config in ranked if _is_valid(problem, config)]
-                if valid:
-                    return f"recorded for {relative.dtype} {relative.layout}", valid[: self._most]
+        for relative in kin(problem):
+            valid = [config for config in self._ranked(relative) if _is_valid(problem, config)]
+            if valid:
+                return f"recorded for {relative.dtype} {relative.layout}", valid[: self._most]
         return _default(problem)
+
+    def _ranked(self, problem: GemmProblem) -> list[Config]:
+        """Return the configs that were right for a problem anywhere, fastest first."""
+        times: dict[Config, float] = {}
+        for url in self._urls:
+            for config, ns in _timed(url, problem).items():
+                times[config] = min(ns, times.get(config, ns))
+        return sorted(times, key=times.__getitem__)
 
 
 class Defaults:
@@ -86,15 +92,14 @@ def _as_wide(dtype: str, problem: GemmProblem) -> bool:
     return ELEMENT_BYTES[dtype] == problem.element_bytes
 
 
-def _ranked(store: Store, problem: GemmProblem) -> list[Config]:
-    """Return the configs that were right for a problem, fastest first."""
-    rows = store.rows(Filter(kernel="gemm", problem=problem.as_dict()))
-    timed = {
-        row.trial.config: row.trial.median_ns
-        for row in rows
-        if row.trial.median_ns is not None and row.trial.verified
-    }
-    return sorted(timed, key=lambda config: timed[config])
+def _timed(url: str, problem: GemmProblem) -> dict[Config, float]:
+    """Return how long each config took that was right for a problem, in ns."""
+    with Store.open(url, read_only=True) as store:
+        return {
+            row.trial.config: row.trial.median_ns
+            for row in store.rows(Filter(kernel="gemm", problem=problem.as_dict()))
+            if row.trial.median_ns is not None and row.trial.verified
+        }
 
 
 def _default(problem: GemmProblem) -> tuple[str, list[Config]]:
