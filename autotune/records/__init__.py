@@ -7,6 +7,7 @@ from autotune.records.config import Config, Value
 from autotune.records.device import DeviceIdentity, Target, Toolchain
 from autotune.records.drift import Reading
 from autotune.records.final import Finalist, front, leaders, tie_order
+from autotune.records.goal import GOALS, TIME, Goal, goals_named, nondominated
 from autotune.records.identity import canonical_json, digest, digest_bytes
 from autotune.records.kernel import (
     Candidate,
@@ -29,9 +30,11 @@ from autotune.records.words import headline, one_line
 __all__ = [
     "CAREFUL",
     "ELEMENT_BYTES",
+    "GOALS",
     "PRESETS",
     "QUICK",
     "STANDARD",
+    "TIME",
     "Binary",
     "Candidate",
     "Condition",
@@ -40,6 +43,7 @@ __all__ = [
     "DeviceIdentity",
     "Failure",
     "Finalist",
+    "Goal",
     "Kernel",
     "Launch",
     "LibraryKernel",
@@ -70,10 +74,12 @@ __all__ = [
     "digest",
     "digest_bytes",
     "front",
+    "goals_named",
     "headline",
     "installed_kernels",
     "leaders",
     "load_kernel",
+    "nondominated",
     "one_line",
     "tie_order",
 ]

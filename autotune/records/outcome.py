@@ -83,6 +83,10 @@ class Measurement:
         sm_clock_mhz: SM clock after the last sample, or None where it cannot be read.
         power_w: Board power after the last sample, in watts, or None.
         temperature_c: GPU temperature after the last sample, in degrees Celsius, or None.
+        energy_mj: Energy that the board takes for one launch, in mJ, or None if it was not asked
+            for or cannot be read.
+        error: The largest error of an output on random inputs, as a share of what the kernel
+            tolerates there, or None if it was not asked for.
     """
 
     samples_ns: tuple[float, ...]
@@ -90,6 +94,8 @@ class Measurement:
     sm_clock_mhz: int | None = None
     power_w: float | None = None
     temperature_c: int | None = None
+    energy_mj: float | None = None
+    error: float | None = None
 
     @property
     def median_ns(self) -> float:

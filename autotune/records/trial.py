@@ -21,6 +21,8 @@ class Trial:
         message: Why, in the words of the tool that said so; empty for ``ok``.
         measurement: Every sample, or None if it was not timed.
         resources: What the compiler reported, or None if it did not compile.
+        dynamic_shared_bytes: Shared memory that its launch asks for in each block besides the
+            static one, in bytes, or None if it did not run, or nobody kept it.
         binary_key: Key of the binary in the content-addressed store, or empty.
         compile_ns: Time the compiler took, in ns (0 if the binary was cached).
         device_ns: Time that the lane spent on it, in ns.
@@ -35,6 +37,7 @@ class Trial:
     message: str = ""
     measurement: Measurement | None = None
     resources: Resources | None = None
+    dynamic_shared_bytes: int | None = None
     binary_key: str = ""
     compile_ns: int = 0
     device_ns: int = 0
@@ -65,3 +68,10 @@ class Trial:
     def known_ns(self) -> float | None:
         """What is known of its time, in ns: the median, the bound, or nothing."""
         return self.bound_ns if self.median_ns is None else self.median_ns
+
+    @property
+    def shared_bytes(self) -> int | None:
+        """Shared memory of a block, static and dynamic, in bytes, or None if it is not known."""
+        if self.resources is None or self.dynamic_shared_bytes is None:
+            return None
+        return self.resources.static_shared_bytes + self.dynamic_shared_bytes

@@ -52,12 +52,17 @@ def storable(trial: Trial) -> Trial:
 def _rounded(measurement: Measurement | None) -> Measurement | None:
     if measurement is None:
         return None
-    power_w = measurement.power_w
     return dataclasses.replace(
         measurement,
         samples_ns=tuple(round(float(s), SAMPLE_DIGITS) for s in measurement.samples_ns),
-        power_w=power_w if power_w is not None and math.isfinite(power_w) else None,
+        power_w=_finite(measurement.power_w),
+        energy_mj=_finite(measurement.energy_mj),
+        error=_finite(measurement.error),
     )
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 def _clean(message: str) -> str:
@@ -91,7 +96,9 @@ def trial_columns(trial: Trial) -> dict[str, Any]:
         "compile_ns": trial.compile_ns,
         "device_ns": trial.device_ns,
         **measurement_columns(trial.measurement),
+        **_further_columns(trial.measurement),
         **_resource_columns(trial.resources),
+        "dynamic_shared_bytes": trial.dynamic_shared_bytes,
     }
 
 
@@ -108,6 +115,13 @@ def measurement_columns(measurement: Measurement | None) -> dict[str, Any]:
         "power_w": measurement.power_w,
         "temperature_c": measurement.temperature_c,
     }
+
+
+def _further_columns(measurement: Measurement | None) -> dict[str, Any]:
+    """Return the columns of what only a trial is measured for."""
+    if measurement is None:
+        return {}
+    return {"energy_mj": measurement.energy_mj, "error": measurement.error}
 
 
 def _resource_columns(resources: Resources | None) -> dict[str, Any]:
@@ -129,8 +143,9 @@ def trial_of(row: Any, *, config: Config, problem_key: str) -> Trial:
         config=config,
         status=_STATUSES[row.status],
         message=row.message,
-        measurement=measurement_of(row),
+        measurement=_whole_measurement_of(row),
         resources=_resources_of(row),
+        dynamic_shared_bytes=row.dynamic_shared_bytes,
         binary_key=row.binary_key,
         compile_ns=row.compile_ns,
         device_ns=row.device_ns,
@@ -151,6 +166,13 @@ def measurement_of(row: Any) -> Measurement | None:
         power_w=row.power_w,
         temperature_c=row.temperature_c,
     )
+
+
+def _whole_measurement_of(row: Any) -> Measurement | None:
+    measurement = measurement_of(row)
+    if measurement is None or (row.energy_mj is None and row.error is None):
+        return measurement
+    return dataclasses.replace(measurement, energy_mj=row.energy_mj, error=row.error)
 
 
 def _resources_of(row: Any) -> Resources | None:

@@ -216,6 +216,9 @@ class Trial(Base):
     registers: Mapped[int | None]
     spill_bytes: Mapped[int | None]
     static_shared_bytes: Mapped[int | None]
+    dynamic_shared_bytes: Mapped[int | None]
+    energy_mj: Mapped[float | None]
+    error: Mapped[float | None]
     warnings: Mapped[list[str] | None] = mapped_column(NullableJson)
     binary_key: Mapped[str]
     compile_ns: Mapped[int] = mapped_column(BigInteger)

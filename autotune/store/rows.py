@@ -87,6 +87,9 @@ def _numbers(trial: Trial) -> dict[str, Any]:
         "registers": resources.registers if resources else None,
         "spill_bytes": resources.spill_bytes if resources else None,
         "static_shared_bytes": resources.static_shared_bytes if resources else None,
+        "dynamic_shared_bytes": trial.dynamic_shared_bytes,
+        "energy_mj": measured.energy_mj if measured else None,
+        "error": measured.error if measured else None,
         "compile_ns": trial.compile_ns,
         "device_ns": trial.device_ns,
     }

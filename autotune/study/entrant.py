@@ -82,12 +82,6 @@ class Contender:
             device_ns=self._device_ns,
         )
 
-    def shared_bytes(self, trial: Trial) -> int | None:
-        """Return the shared memory of a block, in bytes, if it ran."""
-        if trial.status is not Status.OK or trial.resources is None:
-            return None
-        return self.candidate.launch().shared_bytes + trial.resources.static_shared_bytes
-
 
 Record = Callable[[Contender], Trial]  # writes the trial of a contender down and returns it
 
@@ -133,7 +127,7 @@ class Entrant:
             status=trial.status,
             message=trial.message,
             trial=trial,
-            shared_bytes=self.chosen.shared_bytes(trial),
+            shared_bytes=trial.shared_bytes,
         )
 
     def _nothing(self) -> Step:

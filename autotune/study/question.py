@@ -26,6 +26,7 @@ from autotune.study.spec import StudySpec
 
 MOST_SEARCHED = 250_000  # configs: a search holds about a kilobyte for each
 _VERIFIED_FIRST = (Status.OK, Status.STOPPED_EARLY)
+_LAUNCHED = ("cuda", "c++")  # languages of kernels that say how they are launched
 
 
 class Question:
@@ -139,11 +140,21 @@ class Question:
             message=outcome.message,
             measurement=outcome.measurement,
             resources=binary.resources if binary else None,
+            dynamic_shared_bytes=self._dynamic_shared_bytes(config, outcome.status),
             binary_key=binary.key if binary else "",
             compile_ns=binary.compile_ns if binary and not binary.cached else 0,
             device_ns=device_ns,
             verified=self.policy.verify and outcome.status in _VERIFIED_FIRST,
         )
+
+    def _dynamic_shared_bytes(self, config: Config, status: Status) -> int | None:
+        """Return the most that a launch of ``config`` asks for in a block, if it ran.
+
+        How a library starts what it calls is not known, nor how another tool did.
+        """
+        if status not in _VERIFIED_FIRST or self.spec.kernel.language not in _LAUNCHED:
+            return None
+        return max(step.shared_bytes for step in self.candidate(config).launch().steps)
 
     def _require_same_source(self) -> None:
         """Raise if a row would be kept under a source that it is not of."""
