@@ -13,7 +13,8 @@ import pytest
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = (
     *("beside_kernel_tuner", "dispatch", "flips", "gemm", "live", "lookup", "overhead"),
-    *("prior", "repeatability", "savings", "stream", "table", "untuned"),
+    *("prior", "repeatability", "savings", "stream", "table", "unseen"),
+    "untuned",
 )
 WITHOUT_TORCH = """
 import runpy, sys
