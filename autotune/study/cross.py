@@ -88,12 +88,11 @@ class _Field:
 
     def measure(self, configs: Sequence[Config], deadline: float | None) -> int:
         """Measure and record ``configs`` until the time is up; return how many were."""
-        ahead = Ahead(self.question, iter(configs))
-        for done in range(len(configs)):
-            if deadline is not None and time.monotonic() >= deadline:
-                ahead.abandon()
-                return done
-            self._finish(ahead.take(len(configs) - done))
+        with Ahead(self.question, iter(configs)) as ahead:
+            for done in range(len(configs)):
+                if deadline is not None and time.monotonic() >= deadline:
+                    return done
+                self._finish(ahead.take(len(configs) - done))
         return len(configs)
 
     def _finish(self, underway: Underway | None) -> None:

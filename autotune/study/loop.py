@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 
 from autotune.device.protocol import Device
@@ -14,6 +15,7 @@ from autotune.search import MODELS, Searcher, chosen, make_searcher
 from autotune.store import Store
 from autotune.study.ahead import Ahead, Underway
 from autotune.study.cross import cross_measure
+from autotune.study.deferred import Deferred
 from autotune.study.drift import Yardstick
 from autotune.study.events import Observer, ProblemReport, Reason, Silent, StudyReport
 from autotune.study.experience import experience
@@ -123,42 +125,47 @@ class _ProblemSearch:
         prospect = Prospect(searcher, self._spec, partial(self._note, observer))
         over = prospect.recall(list(self._progress.trials.values()))
         planned = len(self._again) if over else planned
-        ahead = Ahead(self._question, self._configs(searcher))
-        for ran in range(planned):
-            searched = ran > 0 and ran >= len(self._again)
-            if searched and prospect.is_poor(len(self._progress.trials)):
-                ahead.abandon()
-                return ran, Reason.UNLIKELY
-            if deadline is not None and time.monotonic() >= deadline:
-                ahead.abandon()
-                return ran, Reason.TIME
-            underway = ahead.take(planned - ran)
-            if underway is None:
-                return ran, Reason.EXHAUSTED if ran else Reason.FINISHED_BEFORE
-            trial = self._finish(underway)
-            searcher.tell(trial.config, trial.status, trial.known_ns)
-            observer.trial(self._problem, trial, self._progress.best)
-            self._refuse_a_broken_machine()
-            self._watch(observer)
+        with Ahead(self._question, self._configs(searcher)) as ahead:
+            for ran in range(planned):
+                searched = ran > 0 and ran >= len(self._again)
+                if searched and self._is_poor(prospect, ahead):
+                    return ran, Reason.UNLIKELY
+                if deadline is not None and time.monotonic() >= deadline:
+                    return ran, Reason.TIME
+                underway = ahead.take(planned - ran)
+                if underway is None:
+                    return ran, Reason.EXHAUSTED if ran else Reason.FINISHED_BEFORE
+                ready = nullcontext if ran else partial(ahead.hear, searcher.make)
+                trial = self._finish(underway, ready)
+                ahead.tell(partial(searcher.tell, trial.config, trial.status, trial.known_ns))
+                observer.trial(self._problem, trial, self._progress.best)
+                self._refuse_a_broken_machine()
+                self._watch(observer)
         return planned, Reason.BUDGET if planned else Reason.FINISHED_BEFORE
 
-    def _make_searcher(self, observer: Observer) -> Searcher:
+    def _is_poor(self, prospect: Prospect, ahead: Ahead) -> bool:
+        trials = len(self._progress.trials)
+        return prospect.is_due(trials) and ahead.hear(partial(prospect.is_poor, trials))
+
+    def _make_searcher(self, observer: Observer) -> Deferred:
         spec = self._spec
         sampler = chosen(spec.sampler, valid=len(self._valid), trials=spec.trials)
         elsewhere = self._elsewhere() if sampler in MODELS else []
-        searcher = make_searcher(
-            sampler,
-            space=self._question.space,
-            valid=self._valid,
-            seed=spec.seed,
-            estimates=self._question.estimates(self._valid),
-            elsewhere=elsewhere,
-        )
         if spec.sampler != sampler or elsewhere:
             self._note(observer, _way(sampler, elsewhere))
         if spec.stop_chance and sampler not in MODELS:
             self._note(observer, f"{sampler} cannot tell when a gain is unlikely: it goes on")
-        return searcher
+        return Deferred(lambda: self._searcher(sampler, elsewhere))
+
+    def _searcher(self, sampler: str, elsewhere: Sequence[Mapping[Config, float]]) -> Searcher:
+        return make_searcher(
+            sampler,
+            space=self._question.space,
+            valid=self._valid,
+            seed=self._spec.seed,
+            estimates=self._question.estimates(self._valid),
+            elsewhere=elsewhere,
+        )
 
     def _note(self, observer: Observer, text: str) -> None:
         observer.note(f"{self._problem}: {text}")
@@ -188,17 +195,16 @@ class _ProblemSearch:
             if config not in first:
                 yield config
 
-    def _finish(self, underway: Underway) -> Trial:
+    def _finish(self, underway: Underway, ready: Callable[[], object]) -> Trial:
+        """Measure and record a candidate; nothing is recorded if ``ready`` raises."""
         built = underway.build.result()
         began = time.perf_counter_ns()
         best_ns = self._progress.best.median_ns if self._progress.best else None
         outcome = self._question.measure(underway.candidate, built, best_ns)
-        return self._progress.add(
-            underway.candidate.config,
-            built=built,
-            outcome=outcome,
-            device_ns=time.perf_counter_ns() - began,
-        )
+        device_ns = time.perf_counter_ns() - began
+        ready()
+        config = underway.candidate.config
+        return self._progress.add(config, built=built, outcome=outcome, device_ns=device_ns)
 
     def _refuse_a_broken_machine(self) -> None:
         trials = self._progress.trials.values()

@@ -38,10 +38,14 @@ class Prospect:
                 poor = self.is_poor(told)
         return poor
 
+    def is_due(self, trials: int) -> bool:
+        """Return True if it is worth asking after so many trials."""
+        return bool(self._spec.stop_chance) and trials % EVERY == 0
+
     def is_poor(self, trials: int) -> bool:
         """Return True if a gain is unlikely after so many trials."""
         least, gain = self._spec.stop_chance, self._spec.stop_gain
-        if not least or trials % EVERY:
+        if not self.is_due(trials):
             return False
         chance = self._searcher.chance(gain)
         if chance is None:

@@ -1,0 +1,100 @@
+"""What is asked ahead of a device: how much, in which order, and who waits for whom."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from types import SimpleNamespace
+
+import pytest
+
+from autotune.study.ahead import Ahead
+
+LIMIT_S = 30.0
+
+
+class Builder:
+    """A device of which only building is asked: what it is given is done at once, or never."""
+
+    def __init__(self, lookahead, *, at_once=True):
+        self.lookahead = lookahead
+        self.begun = []
+        self._at_once = at_once
+
+    def build(self, candidate):
+        build = Future()
+        if self._at_once:
+            build.set_result(candidate)
+        self.begun.append(build)
+        return build
+
+
+def ahead_of(device, configs):
+    return Ahead(SimpleNamespace(device=device, candidate=lambda config: config), iter(configs))
+
+
+def taken(ahead, *wanted):
+    return [ahead.take(each).candidate for each in wanted]
+
+
+def test_what_is_built_is_measured_while_the_next_choice_is_thought_over():
+    thought = threading.Event()
+
+    def configs():
+        yield from "ab"
+        assert thought.wait(LIMIT_S)
+        yield "c"
+
+    with ahead_of(Builder(8), configs()) as ahead:
+        assert taken(ahead, 3, 2) == ["a", "b"]
+        thought.set()
+        assert taken(ahead, 1) == ["c"]
+        assert ahead.take(1) is None
+
+
+@pytest.mark.parametrize("lookahead", [1, 8])
+def test_whoever_chooses_has_heard_what_was_told_before(lookahead):
+    heard, asked = [], []
+
+    def configs():
+        while True:
+            asked.append(len(heard))
+            yield len(asked)
+
+    with ahead_of(Builder(lookahead), configs()) as ahead:
+        for left in range(40, 0, -1):
+            ahead.take(left)
+            ahead.tell(lambda: heard.append(1))
+        assert ahead.hear(lambda: len(heard)) == 40
+    assert len(asked) == 40
+    assert all(i - lookahead <= known <= i for i, known in enumerate(asked))
+
+
+def test_what_is_ready_at_once_is_not_asked_far_ahead():
+    device = Builder(32)
+    with ahead_of(device, range(100)) as ahead:
+        for i in range(40):
+            assert ahead.take(100 - i).candidate == i
+        ahead.hear(list)
+    assert len(device.begun) - 40 <= 9
+
+
+def test_a_slow_compiler_is_given_as_much_as_the_device_looks_ahead():
+    device = Builder(8, at_once=False)
+    with ahead_of(device, range(100)) as ahead:
+        taken(ahead, *range(100, 80, -1))
+        ahead.hear(list)
+        assert len(device.begun) == 20 + 7
+    assert sum(build.cancelled() for build in device.begun) == 7
+
+
+def test_who_fails_to_choose_is_heard_and_nothing_hangs():
+    def configs():
+        yield "a"
+        raise LookupError("no idea")
+
+    with (
+        pytest.raises(LookupError, match="no idea"),
+        ahead_of(Builder(8), configs()) as ahead,
+    ):
+        taken(ahead, 3, 2)
