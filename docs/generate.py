@@ -15,6 +15,7 @@ from measured import ladder_page
 from scores import score_page
 from speed import readme
 from trust import trust_page
+from unmet import table_page
 
 from autotune.cli.app import cli
 
@@ -53,6 +54,7 @@ GENERATED = {
     "docs/ladder.md": ladder_page,
     "docs/score.md": score_page,
     "docs/search.md": search_page,
+    "docs/table.md": table_page,
     "docs/trust.md": trust_page,
     "README.md": readme,
 }
