@@ -2,15 +2,17 @@
 
     python benchmarks/live.py --json benchmarks/results/live_h200.json
 
-Each shape is tuned ``--runs`` times with one seed, each time in a process and a database of its
-own, as ``autotune tune`` does it: first with an empty store of binaries, then with a full one. One
-more run takes all samples of every candidate and holds no final. At the end every winner meets the
-fastest recorded configs of the shape, in turns on cold L2; ``loss`` is how much slower than the
-fastest of all it is there.
+Each shape is tuned ``--runs`` times with one seed and nothing known of it, each time in a database
+of its own. The first two runs are processes of their own, as ``autotune tune`` is one: one with an
+empty cache, of CuPy's own kernels too, and one with what that left there. A third process holds
+the others, and a study that takes all samples of every candidate and holds no final. It also times
+the fastest recorded configs of the shape. At the end every winner meets these, in turns on cold
+L2; ``loss`` is how much slower than the fastest of all it is there.
 
-``to 2 %`` is when the first trial within 2 % of the fastest median of all runs was finished, in
-seconds from the start of the process. ``busy`` is the share of the study's time in which a
-candidate was measured, from the first one on, which also starts the lane. ``GPU s`` is that time,
+``to 2 %`` is when the first trial within 2 % of the fastest median of all, recorded configs
+included, was finished, in seconds from the start of the process. ``busy`` is the share of the
+study's time in which a candidate was verified or timed, from the first one on, which also readies
+the lane; ``util`` is NVML's share of it in which a kernel ran. ``GPU s`` is the former in seconds,
 the final included, and ``saved`` is what it is less than that of all samples.
 """
 
@@ -25,9 +27,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import closing
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -37,42 +38,19 @@ from contenders import Tuned
 from harness import buffer_sets, interleave, median_us, write_json
 from needs import require
 from resampled import recorded_times
-from resampled_study import exports
-from savings import alone, sampled
 
-from autotune.device import Device, open_device
-from autotune.records import STANDARD, Config, Limits, Outcome, leaders
-from autotune.store import Store
-from autotune.study import StudySpec, run_study
+from autotune.records import Config
 from kernel_space.gemm import Gemm, GemmProblem
 
 SHAPES = ((1024, 1024, 1024), (4096, 4096, 4096), (16, 4096, 7168), (128, 7168, 2048))
 RECORDED = 3  # configs of the recording that meet the winners
 CLOSE = 1.02
+STUDY = Path(__file__).with_name("live_study.py")
+HEADING = (
+    f"{'problem':22}{'cold s':>8}{'to 2 %':>8}{'warm s':>8}{'to 2 %':>8}{'busy':>6}{'util':>6}"
+    f"{'GPU s':>7}{'saved':>7}{'same':>6}{'or tie':>8}{'loss %':>8}{'worst':>7}"
+)
 Row = dict[str, Any]
-
-
-class Metered:
-    """A device that counts the seconds in which it measures, but for the first measurement."""
-
-    def __init__(self, device: Device) -> None:
-        self._device = device
-        self.measured_s = 0.0
-        self.first_at: float | None = None
-
-    def measure(self, *asked: Any, **how: Any) -> Outcome:
-        """Measure, and add up how long it took."""
-        began = time.monotonic()
-        outcome = self._device.measure(*asked, **how)
-        if self.first_at is None:
-            self.first_at = time.monotonic()
-        else:
-            self.measured_s += time.monotonic() - began
-        return outcome
-
-    def __getattr__(self, name: str) -> Any:
-        """Be the device in all else."""
-        return getattr(self._device, name)
 
 
 class Fixed:
@@ -90,13 +68,9 @@ class Fixed:
 def main() -> None:
     """Tune every shape as often as asked, print a line for each, and keep it."""
     arguments = _arguments()
-    if arguments.once is not None:
-        print(json.dumps(_tune(json.loads(arguments.once))))
-        return
     require()
     _, recorded = recorded_times(arguments.recording, Gemm())
-    print(f"{'problem':22}{'cold s':>8}{'to 2 %':>8}{'warm s':>8}{'to 2 %':>8}{'busy':>6}"
-          f"{'GPU s':>7}{'saved':>7}{'same':>6}{'or tie':>8}{'loss %':>8}{'worst':>7}")  # fmt: skip
+    print(HEADING)
     rows = []
     for shape in arguments.shape or SHAPES:
         problem = GemmProblem(*shape)
@@ -116,7 +90,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--sampler", default="auto")
     parser.add_argument("--recording", default="h200")
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--once", help=argparse.SUPPRESS)  # what a process is told
     return parser.parse_args()
 
 
@@ -124,40 +97,48 @@ def _row(
     problem: GemmProblem, arguments: argparse.Namespace, recorded: Mapping[Config, float]
 ) -> Row:
     """Return what all runs of one shape are like."""
-    with tempfile.TemporaryDirectory() as store:
-        runs = [_process(problem, arguments, store) for _ in range(arguments.runs)]
-        patient = _process(problem, arguments, store, patient=True)
     fastest = sorted(recorded, key=lambda config: recorded[config])[:RECORDED]
-    exported = [Config(run["exported"]) for run in (*runs, patient)]
-    us = _met(problem, [*exported, *fastest])
+    again = [False] * (arguments.runs - 2)
+    with _empty_caches():
+        cold, warm = _process(problem, arguments), _process(problem, arguments)
+        rest = _process(problem, arguments, patient=[*again, True], known=fastest)
+        *runs, patient = [study for each in (cold, warm, rest) for study in each["studies"]]
+        exported = [Config(run["exported"]) for run in (*runs, patient)]
+        us = _met(problem, [*exported, *fastest])
     best_us = min(us.values())
     return {
         **problem.as_dict(),
         "trials": arguments.trials,
-        **_times([*runs, patient]),
+        "cold_s": cold["seconds"],
+        "warm_s": warm["seconds"],
+        **_figures([*runs, patient], rest["known_ns"]),
         **_agreement(runs, [us[each] / best_us - 1 for each in exported[:-1]]),
         "loss_all_samples": us[exported[-1]] / best_us - 1,
         "best_us": best_us,
+        "exported": runs[1]["exported"],
         "recorded_us": min((us[each] for each in fastest), default=None),
     }
 
 
-def _times(runs: Sequence[Row]) -> Row:
-    """Return how long the runs took: the first with an empty store, the last with all samples."""
-    cold, *warm, patient = runs
-    near_ns = CLOSE * min(ns for run in runs for ns, _ in run["trials"])
+def _figures(studies: Sequence[Row], known_ns: Sequence[float | None]) -> Row:
+    """Return how the studies went: the first with empty caches, the last with all samples.
+
+    Args:
+        studies: The second is of a process of its own, too.
+        known_ns: What the fastest recorded configs take.
+    """
+    cold, *warm, patient = studies
+    tried_ns = (ns for run in studies for ns, _ in run["trials"])
+    near_ns = CLOSE * min([*tried_ns, *filter(None, known_ns)])
     gpu_s = fmean(run["gpu_s"] for run in (cold, *warm))
-    trials, seconds = (
-        median(each) for each in zip(*(_reached(run, near_ns) for run in warm), strict=True)
-    )
     figures = {
-        "cold_s": cold["seconds"],
         "cold_to_2_s": _reached(cold, near_ns)[1],
+        "warm_to_2_s": _reached(warm[0], near_ns)[1],
+        "to_2_trials": median(_reached(run, near_ns)[0] for run in (cold, *warm)),
         "cold_busy": cold["busy"],
-        "warm_s": median(run["seconds"] for run in warm),
-        "warm_to_2_s": seconds,
-        "warm_to_2_trials": trials,
         "warm_busy": median(run["busy"] for run in warm),
+        "cold_utilization": cold["utilization"],
+        "warm_utilization": warm[0]["utilization"],
         "gpu_s": gpu_s,
         "gpu_s_all_samples": patient["gpu_s"],
         "saved": 1 - gpu_s / patient["gpu_s"],
@@ -190,68 +171,43 @@ def _finite(figures: Row) -> Row:
 
 
 def _process(
-    problem: GemmProblem, arguments: argparse.Namespace, store: str, *, patient: bool = False
+    problem: GemmProblem,
+    arguments: argparse.Namespace,
+    *,
+    patient: Sequence[bool] = (False,),
+    known: Sequence[Config] = (),
 ) -> Row:
-    """Tune in a new process and return what it says, with its wall time."""
+    """Run studies in a new process and return what it says, with its wall time."""
     asked = {
-        **problem.as_dict(),
+        "device": "cuda:0",
+        "kernel": "gemm",
+        "problem": problem.as_dict(),
         "trials": arguments.trials,
         "sampler": arguments.sampler,
         "patient": patient,
+        "known": [config.as_dict() for config in known],
         "began": time.time(),
     }
     began = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, __file__, "--once", json.dumps(asked)],
-        env={**os.environ, "AUTOTUNE_CACHE": store},
-        stdout=subprocess.PIPE,
-        check=True,
-    )
+    command = [sys.executable, str(STUDY), json.dumps(asked)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     return {**json.loads(done.stdout), "seconds": time.monotonic() - began}
 
 
-def _tune(asked: Mapping[str, Any]) -> Row:
-    """Run the study in this process."""
-    fields = dict(asked)
-    began = datetime.fromtimestamp(fields.pop("began"), UTC)
-    spec = _study(fields)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        closing(open_device("cuda:0", limits=Limits())) as device,
-        closing(Store.open(f"{folder}/results.db")) as store,
-    ):
-        metered: Any = Metered(device)
-        run_study(spec, device=metered, store=store)
-        ended = time.monotonic()
-        [exported] = exports(store, spec).values()
-        finals = store.finals().values()
-        tied = [exported, *(each for final in finals for each in leaders(final.finalists))]
-        trials = [row.trial for row in store.rows()]
-    return {
-        "exported": exported.as_dict(),
-        "tied": [each.as_dict() for each in tied],
-        "gpu_s": metered.measured_s,
-        "busy": metered.measured_s / (ended - metered.first_at),
-        "trials": [
-            (each.median_ns, (each.finished_at - began).total_seconds())
-            for each in trials
-            if each.median_ns is not None
-        ],
-    }
-
-
-def _study(fields: dict[str, Any]) -> StudySpec:
-    trials, sampler, patient = (fields.pop(name) for name in ("trials", "sampler", "patient"))
-    spec = StudySpec(
-        name="live",
-        kernel_ref="gemm",
-        kernel=Gemm(),
-        problems=(GemmProblem.parse(fields),),
-        sampler=sampler,
-        trials=trials,
-        policy=sampled(STANDARD, "all" if patient else "both"),
-    )
-    return alone(spec) if patient else spec
+@contextmanager
+def _empty_caches() -> Iterator[None]:
+    """Let this process and those that it starts keep binaries in new folders."""
+    with tempfile.TemporaryDirectory() as folder:
+        caches = {name: f"{folder}/{name}" for name in ("AUTOTUNE_CACHE", "CUPY_CACHE_DIR")}
+        before = {name: os.environ.get(name) for name in caches}
+        os.environ.update(caches)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name)
+                if value is not None:
+                    os.environ[name] = value
 
 
 def _met(problem: GemmProblem, configs: Sequence[Config]) -> dict[Config, float]:
@@ -268,8 +224,10 @@ def _line(row: Row) -> str:
     name = "x".join(str(row[size]) for size in "mnk")
     times = ("cold_s", "cold_to_2_s", "warm_s", "warm_to_2_s")
     told = "".join("       –" if row[each] is None else f"{row[each]:8.1f}" for each in times)
+    busy = (row["warm_busy"], row["warm_utilization"])
+    shares = "".join("     –" if each is None else f"{each:6.2f}" for each in busy)
     return (
-        f"{name:22}{told}{row['warm_busy']:6.2f}{row['gpu_s']:7.2f}{row['saved']:7.2f}"
+        f"{name:22}{told}{shares}{row['gpu_s']:7.2f}{row['saved']:7.2f}"
         f"{row['same']:6.2f}{row['same_or_tie']:8.2f}{100 * row['loss']:8.2f}"
         f"{100 * row['loss_worst']:7.2f}"
     )
