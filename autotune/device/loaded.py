@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 from autotune.device.scalars import c_value
 from autotune.device.tensor_map import encoded
+from autotune.errors import DeviceUnavailable
 from autotune.records import Binary, Launch, Scalar, TensorMap
 
 _STREAMS_KEPT = 64
+_LAUNCHES_SINCE = 11080  # the version of CUDA that brought cuLaunchKernelEx
 
 
 class Arguments:
@@ -23,6 +27,20 @@ class Arguments:
 
 
 Packed = tuple[Arguments, ...]  # of each step
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Launches with all that they take.
+
+    Attributes:
+        starts: What starts each step, as often as it is called, and returns what the driver says:
+            0 if all is well. The kernel's GPU must be current then.
+        alive: What the driver reads.
+    """
+
+    starts: tuple[Callable[[], int], ...]
+    alive: Any
 
 
 class LoadedKernel:
@@ -46,13 +64,15 @@ class LoadedKernel:
         for step, arguments in zip(self._steps, packed, strict=True):
             step.start(arguments)
 
-    def bound(self, packed: Packed, stream: int) -> tuple[Callable[[], int], ...]:
-        """Return what starts each step on a stream, as often as it is called.
-
-        Each returns what the driver says, 0 if all is well. The kernel's GPU must be current then.
-        """
-        steps = zip(self._steps, packed, strict=True)
-        return tuple(step.bound(arguments, stream) for step, arguments in steps)
+    def bound(self, packed: Packed, stream: int) -> Bound:
+        """Return what launches every step on a stream."""
+        steps = list(zip(self._steps, packed, strict=True))
+        hows = [step.configured(stream) for step, _ in steps]
+        starts = [
+            start_of(how, step.function, arguments)
+            for how, (step, arguments) in zip(hows, steps, strict=True)
+        ]
+        return Bound(tuple(starts), (hows, packed))
 
 
 class _Step:
@@ -73,42 +93,61 @@ class _Step:
         self._kernel.compile()  # loads it now, where an error can still choose another config
         allowed = self._kernel.max_dynamic_shared_size_bytes  # of the binary, which launches share
         self._kernel.max_dynamic_shared_size_bytes = max(allowed, launch.shared_bytes)
-        self._function = driver.CUfunction(self._kernel.kernel.ptr)
+        self.function = driver.CUfunction(self._kernel.kernel.ptr)
         self._on_stream: dict[int, Any] = {}
 
     def pack(self, pointers: Mapping[str, int]) -> Arguments:
         return Arguments([_packed(each, pointers) for each in self._launch.arguments])
 
-    def bound(self, arguments: Arguments, stream: int) -> Callable[[], int]:
-        how = self._on_stream.get(stream) or self._configured(stream)
-        launch, function = self._driver.cuLaunchKernelEx, self._function
-
-        def start() -> int:
-            code: int = launch(how, function, arguments.address, 0)[0]
-            return code
-
-        return start
-
     def start(self, arguments: Arguments) -> None:
-        stream = self._current_stream().ptr
-        how = self._on_stream.get(stream) or self._configured(stream)
-        (code,) = self._driver.cuLaunchKernelEx(how, self._function, arguments.address, 0)
+        how = self.configured(self._current_stream().ptr)
+        (code,) = self._driver.cuLaunchKernelEx(how, self.function, arguments.address, 0)
         if code:
             raise self._error(int(code))
 
-    def _configured(self, stream: int) -> Any:
-        if len(self._on_stream) >= _STREAMS_KEPT:
-            self._on_stream.clear()
-        how = self._driver.CUlaunchConfig()
-        how.gridDimX, how.gridDimY, how.gridDimZ = self._launch.grid
-        how.blockDimX, how.blockDimY, how.blockDimZ = self._launch.block
-        how.sharedMemBytes = self._launch.shared_bytes
-        how.hStream = stream
-        if self._launch.overlaps:
-            how.attrs = [_overlapping(self._driver)]
-            how.numAttrs = 1
-        self._on_stream[stream] = how
+    def configured(self, stream: int) -> Any:
+        """Return how the driver is told to launch on a stream."""
+        how = self._on_stream.get(stream)
+        if how is None:
+            if len(self._on_stream) >= _STREAMS_KEPT:
+                self._on_stream.clear()
+            how = self._on_stream[stream] = configured(self._launch, stream)
         return how
+
+
+def start_of(how: Any, function: Any, arguments: Arguments) -> Callable[[], int]:
+    """Return what launches a function, while what it is given lives; it returns the driver's code.
+
+    It asks the driver by ``ctypes`` with arguments that were converted before: the bindings look
+    at theirs each time.
+    """
+    taken = (how.getPtr(), int(function), arguments.address, None)
+    return partial(_launch_kernel(), *map(ctypes.c_void_p.from_param, taken))
+
+
+@cache
+def _launch_kernel() -> Any:
+    from cuda.bindings import driver
+
+    code, address, _ = driver.cuGetProcAddress(b"cuLaunchKernelEx", _LAUNCHES_SINCE, 0)
+    if code:
+        raise DeviceUnavailable(f"the NVIDIA driver has no cuLaunchKernelEx: {code.name}")
+    return ctypes.CFUNCTYPE(ctypes.c_int)(address)
+
+
+def configured(launch: Launch, stream: int) -> Any:
+    """Return how the driver is told to launch on a stream: a ``CUlaunchConfig``."""
+    from cuda.bindings import driver
+
+    how = driver.CUlaunchConfig()
+    how.gridDimX, how.gridDimY, how.gridDimZ = launch.grid
+    how.blockDimX, how.blockDimY, how.blockDimZ = launch.block
+    how.sharedMemBytes = launch.shared_bytes
+    how.hStream = stream
+    if launch.overlaps:
+        how.attrs = [_overlapping(driver)]
+        how.numAttrs = 1
+    return how
 
 
 def _overlapping(driver: Any) -> Any:

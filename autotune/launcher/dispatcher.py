@@ -181,7 +181,8 @@ class Dispatcher:
             operands.check(planner.operands(problem), views)
             program = self._launch(planner, problem, views, stream=entered).program
             if program is not None:
-                self._recall.keep((a, b, out), layout, program=program, views=views, device=device)
+                arrays = (a, b) if out is None else (a, b, out)
+                self._recall.keep(arrays, layout, program=program, views=views, device=device)
         return made
 
     def _launch(

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autotune.device.gpus import require_cupy, target_of
-from autotune.device.loaded import LoadedKernel
+from autotune.device.loaded import Bound, LoadedKernel
 from autotune.dispatch import Running
 from autotune.errors import InvalidInput
+from autotune.launcher.libraries import current_stream
 from autotune.launcher.view import DTYPES, View
 from autotune.records import Binary, Launch, Operand, Target
 
@@ -70,10 +71,7 @@ def device_of(view: View) -> int:
 def stream_pointer(stream: Any, like: Any, device: int) -> int:
     """Return the handle of ``stream``; None means the current stream of ``like``'s library."""
     if stream is None:
-        torch = sys.modules.get("torch")
-        if torch is not None and isinstance(like, torch.Tensor):
-            return int(torch._C._cuda_getCurrentRawStream(device))  # noqa: SLF001 - 40 times as fast
-        return int(require_cupy().cuda.get_current_stream(device).ptr)
+        return current_stream(like, device)
     if isinstance(stream, int) and not isinstance(stream, bool):
         return stream
     for attribute in ("cuda_stream", "ptr"):  # torch, CuPy
@@ -89,14 +87,16 @@ def current(device: int, stream: int) -> Iterator[Any]:
     """Make a GPU and a stream CuPy's current ones, and yield the stream."""
     cupy = require_cupy()
     with cupy.cuda.Device(device), cupy.cuda.Stream.from_external(_Handle(stream)) as entered:
-        if not context():  # a thread that has not used CUDA yet, and the driver needs one
+        if not _has_context():  # a thread that has not used CUDA yet, and the driver needs one
             cupy.cuda.runtime.setDevice(device)
         yield entered
 
 
-def context() -> int:
-    """Return the handle of this thread's CUDA context, or 0 if it has none."""
-    return int(_driver().cuCtxGetCurrent()[1] or 0)
+@cache
+def device_teller() -> Callable[[], int]:
+    """Return what returns the number of this thread's GPU, and takes little time for it."""
+    teller: Callable[[], int] = require_cupy().cuda.runtime.getDevice
+    return teller
 
 
 def capturing() -> bool:
@@ -150,11 +150,8 @@ class Program:
         self._scratch = launch.scratch
         self.repeats = not launch.scratch
 
-    def bound(self, pointers: Mapping[str, int], stream: int) -> tuple[Callable[[], int], ...]:
-        """Return what launches on a stream, step by step, for operands at these addresses.
-
-        Each step returns what the driver says, 0 if all is well.
-        """
+    def bound(self, pointers: Mapping[str, int], stream: int) -> Bound:
+        """Return what launches on a stream for operands at these addresses."""
         return self._kernel.bound(self._kernel.pack(pointers), stream)
 
     def start(self, pointers: Mapping[str, int]) -> None:
@@ -200,11 +197,10 @@ def refusal(error: Exception) -> str | None:
     return str(error) if getattr(error, "status", None) in _RECOVERABLE else None
 
 
-@cache
-def _driver() -> Any:
+def _has_context() -> bool:
     from cuda.bindings import driver
 
-    return driver
+    return int(driver.cuCtxGetCurrent()[1] or 0) != 0
 
 
 class _Handle:

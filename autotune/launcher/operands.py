@@ -15,20 +15,32 @@ def check(operands: Iterable[Operand], views: Mapping[str, View]) -> None:
     """Return if ``views`` are the operands of a kernel, by name.
 
     Raises:
-        InvalidInput: One is missing, of another shape or dtype, has gaps, has no memory, is not
-            aligned, may not be written, or shares memory with an output.
+        InvalidInput: One is missing, of another shape or dtype, has gaps, may not be written, or
+            lies where ``check_places`` does not allow it.
     """
     known = {operand.name: operand for operand in operands}
     if set(known) != set(views):
         raise InvalidInput(f"arrays must be {_listed(known)}; these are {_listed(views)}")
     for name, operand in known.items():
-        _check_one(operand, views[name])
-    for name, operand in known.items():
-        if operand.output:
-            _check_output(views[name], [other for key, other in views.items() if key != name])
+        _check_kind(operand, views[name])
+    check_places(views, outputs=[name for name, operand in known.items() if operand.output])
 
 
-def _check_one(operand: Operand, view: View) -> None:
+def check_places(views: Mapping[str, View], *, outputs: Iterable[str]) -> None:
+    """Return if a kernel may work where ``views`` lie: all that addresses decide.
+
+    Raises:
+        InvalidInput: One has no memory, is not aligned, or shares memory with an output.
+    """
+    for view in views.values():
+        _check_address(view)
+    for written in outputs:
+        for name, other in views.items():
+            if name != written and views[written].overlaps(other):
+                raise InvalidInput(f"{views[written].name} shares memory with {other.name}")
+
+
+def _check_kind(operand: Operand, view: View) -> None:
     name = view.name
     if view.dtype != operand.dtype:
         raise InvalidInput(f"{name} is {view.dtype}; this problem takes {operand.dtype}")
@@ -39,22 +51,19 @@ def _check_one(operand: Operand, view: View) -> None:
             f"{name} has strides {view.strides} for shape {view.shape}; it must be row-major "
             "without gaps"
         )
+    if operand.output and view.read_only:
+        raise InvalidInput(f"{name} may not be written")
+
+
+def _check_address(view: View) -> None:
     if view.bytes and not view.pointer:
-        raise InvalidInput(f"{name} has no memory: it was freed, or is only traced")
-    if view.bytes and view.pointer % ALIGNMENT_BYTES:
+        raise InvalidInput(f"{view.name} has no memory: it was freed, or is only traced")
+    past = view.pointer % ALIGNMENT_BYTES
+    if view.bytes and past:
         raise InvalidInput(
-            f"{name} begins {view.pointer % ALIGNMENT_BYTES} bytes past a multiple of "
-            f"{ALIGNMENT_BYTES}",
+            f"{view.name} begins {past} bytes past a multiple of {ALIGNMENT_BYTES}",
             hint="it is a part of a larger array; copy it",
         )
-
-
-def _check_output(output: View, others: Iterable[View]) -> None:
-    if output.read_only:
-        raise InvalidInput(f"{output.name} may not be written")
-    for other in others:
-        if output.overlaps(other):
-            raise InvalidInput(f"{output.name} shares memory with {other.name}")
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -2,26 +2,25 @@
 
 A call is known by all that the careful way looks at but the addresses: extents, strides, types,
 GPUs, and whether a tensor wants a gradient. What is known was found sound, so that only addresses
-are left to check, and what was packed for addresses is kept too. Whatever is in doubt is not
-answered here: the careful way then launches it, or says what is wrong.
+are left to check, and what was packed for addresses is kept too. A call with addresses that were
+seen before is not even described: a glance tells whether the arrays there are still the same.
+Whatever is in doubt is not answered here: the careful way then launches it, or says what is wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autotune.device.loaded import Bound
 from autotune.launcher import gpu
-from autotune.launcher.libraries import Library, library_of
-from autotune.launcher.operands import ALIGNMENT_BYTES
+from autotune.launcher.libraries import Library, Same, library_of
+from autotune.launcher.operands import check_places
 from autotune.launcher.view import View
 
-MOST_KEPT = 4096  # of calls, and of addresses on streams
-
-Arrays = tuple[Any, Any, Any]
-Addresses = tuple[int, int, int]
-Bound = tuple[Callable[[], int], ...]  # what launches, step by step; none if that is not safe
+MOST_KEPT = 4096  # of calls, of addresses, and of addresses on streams
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,102 +30,133 @@ class Call:
     Attributes:
         program: What is launched.
         device: The GPU.
-        context: The CUDA context that the program is loaded in.
-        sizes: Bytes of a, b and out.
+        current: Returns this thread's GPU.
+        views: a, b and c, the product, as they lay in the first such call.
         empty: Makes an array for the product like ``a``, on the current stream of its library.
         stream: Returns the handle of that stream.
     """
 
     program: gpu.Program
     device: int
-    context: int
-    sizes: tuple[int, int, int]
+    current: Callable[[], int]
+    views: Mapping[str, View]
     empty: Callable[[Any], Any]
     stream: Callable[[], int]
 
-    def apart(self, a: int, b: int, out: int) -> bool:
-        """Return True if operands lie at aligned addresses, and none shares memory with out.
+    def bound(self, pointers: Mapping[str, int], stream: int) -> Bound:
+        """Return what launches on a stream for operands at these addresses.
 
-        It is what ``operands.check`` asks of addresses.
+        Raises:
+            InvalidInput: The operands may not lie there.
         """
-        bytes_a, bytes_b, bytes_out = self.sizes
-        if not (a and b and out) or (a | b | out) % ALIGNMENT_BYTES:
-            return False
-        end = out + bytes_out
-        return (out >= a + bytes_a or a >= end) and (out >= b + bytes_b or b >= end)
+        views = self.views.items()
+        there = {name: dataclasses.replace(each, pointer=pointers[name]) for name, each in views}
+        check_places(there, outputs="c")
+        return self.program.bound(pointers, stream)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """A call with arrays at certain addresses.
+
+    Attributes:
+        same: Tells whether arrays are described as those were.
+        call: The call that it was.
+        a: Address of a.
+        b: Address of b.
+    """
+
+    same: Same
+    call: Call
+    a: int
+    b: int
 
 
 class Recall:
     """What a dispatcher has launched. It may be shared between threads."""
 
     def __init__(self) -> None:
-        self._libraries: dict[Any, Library] = {}
+        self._libraries: dict[type, Library] = {}
         self._calls: dict[Any, Call] = {}
-        self._bound: dict[tuple[Call, Addresses, int], Bound] = {}
+        self._seen: dict[Any, Seen] = {}
+        self._bound: dict[tuple[Seen, int, int], Bound] = {}
 
     def launch(self, a: Any, b: Any, out: Any, layout: Any, stream: Any) -> Any:
-        """Launch as before, and return the product; or None if this takes the careful way."""
-        library = self._libraries.get((type(a), type(b), type(out)))
-        if library is None:
-            return None
+        """Launch as before, and return the product; or None if this takes the careful way.
+
+        Raises:
+            InvalidInput: The arrays lie where they must not.
+        """
         try:
-            call = self._calls[library.describe(a, b, out), layout]
-            at_a, at_b = library.address(a), library.address(b)
-        except (KeyError, TypeError, RuntimeError):  # new, or nothing that lies in plain memory
-            return None
-        if gpu.context() != call.context or (out is None and stream is not None):
+            library = self._libraries[type(a)]
+            address = library.address
+            at = address(a), address(b), 0 if out is None else address(out), layout
+            seen = self._seen.get(at)
+            if seen is None or not (seen.same(a, b) if out is None else seen.same(a, b, out)):
+                seen = self._see(library, (a, b) if out is None else (a, b, out), at)
+        except (AttributeError, KeyError, RuntimeError, TypeError):
+            return None  # new, of two libraries, or nothing that lies in plain memory
+        call = seen.call
+        if call.current() != call.device or (out is None and stream is not None):
             return None
         made = call.empty(a) if out is None else out
-        at = (at_a, at_b, library.address(made))
+        at_out = at[2] or address(made)
         handle = call.stream() if stream is None else gpu.stream_pointer(stream, a, call.device)
-        bound = self._bound.get((call, at, handle)) or self._bind(call, at, handle)
-        for start in bound:
+        bound = self._bound.get((seen, at_out, handle)) or self._bind(seen, at_out, handle)
+        for start in bound.starts:
             if start():
+                self._seen.clear()
                 return None
-        return made if bound else None
+        return made
 
     def keep(
         self,
-        arrays: Arrays,
+        arrays: Sequence[Any],
         layout: Any,
         *,
         program: gpu.Program,
         views: Mapping[str, View],
         device: int,
     ) -> None:
-        """Remember a launch that has just gone well, in the context that is current.
+        """Remember a launch that has just gone well.
 
         Args:
-            arrays: a, b and out, as they were passed: out is None if it was made.
+            arrays: a, b and, unless it was made, out, as they were passed.
             layout: As it was passed.
             program: What was launched.
             views: Where a, b and c, the product, lie.
             device: The GPU.
         """
-        library = library_of(*(each for each in arrays if each is not None))
+        library = library_of(*arrays)
         if library is None or not program.repeats:
             return
         call = Call(
             program=program,
             device=device,
-            context=gpu.context(),
-            sizes=(views["a"].bytes, views["b"].bytes, views["c"].bytes),
+            current=gpu.device_teller(),
+            views={name: dataclasses.replace(each, owner=None) for name, each in views.items()},
             empty=library.empty(views["c"].shape),
             stream=library.stream(device),
         )
-        self._libraries[tuple(map(type, arrays))] = library
-        _bounded(self._calls)[library.describe(*arrays), layout] = call
+        self._libraries[type(arrays[0])] = library
+        _bounded(self._calls)[library.describe(arrays), layout] = call
 
     def forget(self) -> None:
         """Take the careful way again for every call: one of them cannot be launched any more."""
         self._calls.clear()
+        self._seen.clear()
         self._bound.clear()
 
-    def _bind(self, call: Call, at: Addresses, stream: int) -> Bound:
-        if not call.apart(*at):
-            return ()
-        bound = call.program.bound(dict(zip("abc", at, strict=True)), stream)
-        _bounded(self._bound)[call, at, stream] = bound
+    def _see(self, library: Library, arrays: Sequence[Any], at: Any) -> Seen:
+        """Return what is known of ``arrays`` by their description, and remember where they lie."""
+        call = self._calls[library.describe(arrays), at[-1]]
+        seen = Seen(library.same(arrays), call, at[0], at[1])
+        _bounded(self._seen)[at] = seen
+        return seen
+
+    def _bind(self, seen: Seen, at_out: int, stream: int) -> Bound:
+        bound = seen.call.bound({"a": seen.a, "b": seen.b, "c": at_out}, stream)
+        _bounded(self._bound)[seen, at_out, stream] = bound
         return bound
 
 

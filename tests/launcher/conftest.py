@@ -13,6 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from made_table import table_text
 
+from autotune.device.loaded import Bound
 from autotune.dispatch import Running, Table
 from autotune.launcher import gpu
 from autotune.launcher.view import DTYPES
@@ -73,7 +74,7 @@ class StandIn:
         self.bound = 0
         self.repeats = True
         self.streams = []  # of launches that were known
-        self.context = 1
+        self.device = 0  # that is current
         self.capturing = False
 
     def program(self, binary, launch):
@@ -94,7 +95,7 @@ class Noted:
 
     def bound(self, pointers, stream):
         self._stand_in.bound += 1
-        return (partial(self._again, pointers, stream),)
+        return Bound((partial(self._again, pointers, stream),), None)
 
     def _again(self, pointers, stream):
         if self._binary.key in self._stand_in.refuse:
@@ -123,7 +124,7 @@ def stand_in(monkeypatch):
     monkeypatch.setattr(gpu, "current", current)
     monkeypatch.setattr(gpu, "wait_for", lambda view, stream: None)
     monkeypatch.setattr(gpu, "empty", empty)
-    monkeypatch.setattr(gpu, "context", lambda: made.context)
+    monkeypatch.setattr(gpu, "device_teller", lambda: lambda: made.device)
     monkeypatch.setattr(gpu, "capturing", lambda: made.capturing)
     monkeypatch.setattr(gpu, "Program", made.program)
     monkeypatch.setattr(gpu, "refusal", lambda e: str(e) if isinstance(e, Refused) else None)

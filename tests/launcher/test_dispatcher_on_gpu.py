@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from transformer import Transformer
 
+from autotune.device.loaded import Bound
 from autotune.errors import InvalidInput
 from autotune.launcher import Dispatcher, gpu
 from autotune.records import load_kernel
@@ -244,7 +245,7 @@ def test_a_launch_that_fails_later_falls_to_the_next_choice(
         dispatcher.matmul(a, b, out=out)
     [plan] = dispatcher._plans.values()
     [bound] = dispatcher._recall._bound
-    dispatcher._recall._bound[bound] = (lambda: 701,)
+    dispatcher._recall._bound[bound] = Bound((lambda: 701,), None)
 
     def start(pointers):
         raise cupy.cuda.driver.CUDADriverError(701)

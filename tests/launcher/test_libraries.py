@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -14,8 +16,8 @@ def tensor():
 
 
 @pytest.fixture
-def describe():
-    return library_of(tensor()).describe
+def library():
+    return library_of(tensor())
 
 
 OTHERS = {
@@ -28,25 +30,58 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("made", [False, True])
+@pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
-def test_what_counts_is_told_apart(describe, other, made):
-    usual = [tensor(), tensor(), None if made else tensor()]
-    seen = {describe(*usual), describe(tensor(), *usual[1:])}
-    assert len(seen) == 1
-    for place in range(2 if made else 3):
+def test_what_counts_is_told_apart(library, other, count):
+    usual = [tensor() for _ in range(count)]
+    same, described = library.same(usual), library.describe(usual)
+    for arrays in (usual, [tensor(), *usual[1:]]):
+        assert same(*arrays)
+        assert library.describe(arrays) == described
+    for place in range(count):
         arrays = usual.copy()
         arrays[place] = other()
-        seen.add(describe(*arrays))
-    whose = 1 if other in (OTHERS["a sign"], OTHERS["a gradient"]) else len(usual) - made
-    assert len(seen) == 1 + whose
+        assert not same(*arrays)
+        assert library.describe(arrays) != described
 
 
-def test_a_gradient_counts_only_where_it_is_computed(describe):
-    wants = torch.nn.Parameter(tensor())
+@pytest.mark.parametrize("asked", ["same", "describe"])
+def test_a_gradient_counts_only_where_it_is_computed(library, asked):
+    wants = [torch.nn.Parameter(tensor()), tensor()]
     with torch.no_grad():
-        assert describe(wants, wants, None) == describe(tensor(), tensor(), None)
-    assert describe(wants, wants, None) != describe(tensor(), tensor(), None)
+        known, described = library.same(wants), library.describe(wants)
+    for wanted in (False, True):
+        with torch.set_grad_enabled(wanted):
+            found = known(*wants) if asked == "same" else library.describe(wants) == described
+            assert found is not wanted
+
+
+def test_an_array_that_comes_twice_is_as_good_as_two(library):
+    twice = [tensor()] * 2
+    assert library.describe(twice) == library.describe([tensor(), tensor()])
+    assert library.same(twice)(*twice)
+
+
+def test_a_tensor_that_is_changed_in_place_is_another(library):
+    a, b = tensor(), tensor()
+    same = library.same([a, b])
+    a.t_()
+    assert not same(a, b)
+    b.requires_grad_()
+    assert not same(a.t_(), b)
+    assert same(a, b.detach())
+
+
+def test_threads_and_modes_change_nothing_but_gradients(library):
+    a, b = tensor(), tensor()
+    same = library.same([a, b])
+    found = []
+    thread = threading.Thread(target=lambda: found.append(same(a, b)))
+    thread.start()
+    thread.join()
+    with torch.no_grad():
+        found.append(same(a, b))
+    assert found == [True, True]
 
 
 def test_only_plain_tensors_are_known():

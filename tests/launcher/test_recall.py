@@ -19,12 +19,20 @@ def _glance(monkeypatch, foreign, stand_in):
     """Make the arrays of these tests as well known as those of CuPy."""
 
     def seen(array):
-        return array and {**array.__cuda_array_interface__, "data": array.read_only}
+        return {**array.__cuda_array_interface__, "data": array.read_only}
+
+    def describe(arrays):
+        return str([seen(each) for each in arrays])
+
+    def same(arrays):
+        known = describe(arrays)
+        return lambda *others: describe(others) == known
 
     library = Library(
         types=(foreign,),
         address=lambda array: array.pointer,
-        describe=lambda *arrays: str([seen(each) for each in arrays]),
+        describe=describe,
+        same=same,
         empty=lambda shape: lambda like: foreign(shape),
         stream=lambda device: lambda: CURRENT,
     )
@@ -61,6 +69,19 @@ def test_what_was_packed_for_addresses_serves_again(stand_in, dispatcher, square
     assert stand_in.bound == 2
     last = [pointers["c"] for *_, pointers in stand_in.started]
     assert last == [each.pointer for each in (out, other, out, other, out)]
+
+
+def test_other_arrays_at_the_same_addresses_are_told_apart(stand_in, dispatcher, square, foreign):
+    a, b, out = square(), square(), square()
+    half = foreign((32, 64), pointer=a.pointer), foreign((32, 64), pointer=out.pointer)
+    for _ in range(3):
+        dispatcher.matmul(a, b, out=out)
+        dispatcher.matmul(half[0], b, out=half[1])
+    grids = [launch.arguments for _, launch, _ in stand_in.started]
+    assert grids[::2] == [grids[0]] * 3
+    assert grids[1::2] == [grids[1]] * 3
+    assert grids[0] != grids[1]
+    assert len(stand_in.streams) == 4
 
 
 def test_it_goes_to_the_stream_that_is_given_or_current(stand_in, dispatcher, square):
@@ -110,13 +131,13 @@ def test_neighbours_in_memory_do_not_overlap(stand_in, dispatcher, square):
     assert len(stand_in.streams) == 3
 
 
-def test_another_context_takes_the_careful_way(stand_in, dispatcher, square):
+def test_another_gpu_takes_the_careful_way(stand_in, dispatcher, square):
     a, b, out = square(), square(), square()
-    for context in (1, 0, 2, 2):  # none in a new thread; that of another GPU
-        stand_in.context = context
+    for device in (0, 1, 1, 0):
+        stand_in.device = device  # that is current: the arrays stay where they are
         dispatcher.matmul(a, b, out=out)
     assert len(stand_in.started) == 4
-    assert stand_in.streams == [CURRENT]  # only where it was launched before
+    assert stand_in.streams == [CURRENT]
 
 
 def test_a_layout_tells_calls_apart(stand_in, dispatcher, square):
@@ -174,6 +195,7 @@ def test_memory_is_bounded(stand_in, dispatcher, square, foreign, monkeypatch):
             dispatcher.matmul(a, b, out=square())
     kept = dispatcher._recall
     assert 0 < len(kept._calls) <= 4
+    assert 0 < len(kept._seen) <= 4
     assert 0 < len(kept._bound) <= 4
     assert len(stand_in.streams) == 9
 
