@@ -16,6 +16,7 @@ import re
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,17 @@ from harness import write_json
 from needs import require
 
 from autotune.device import open_device
-from autotune.records import QUICK, Candidate, Config, Failure, Limits, Status, Target
+from autotune.records import (
+    QUICK,
+    Candidate,
+    Config,
+    Failure,
+    Limits,
+    SourceUnit,
+    Status,
+    Target,
+    Tolerance,
+)
 from kernel_space.gemm import Gemm, GemmProblem
 
 PROBLEM = GemmProblem(2048, 2048, 2048)
@@ -43,7 +54,7 @@ def main() -> None:
         os.environ["AUTOTUNE_CACHE"] = cache
         device = open_device("cuda:0", limits=Limits())
         target = device.identity.target
-        configs = chosen_configs(target, arguments.configs)
+        configs = chosen_configs(PROBLEM, target, arguments.configs)
         rows = [_ours(name, device, configs) for name in ("autotune, cold", "autotune, warm")]
         device.close()
     rows.append(_kernel_tuner(configs, target))
@@ -57,14 +68,14 @@ def main() -> None:
         write_json(arguments.json, rows, kernel=Gemm(), problem=PROBLEM)
 
 
-def chosen_configs(target: Target, count: int) -> list[Config]:
+def chosen_configs(problem: GemmProblem, target: Target, count: int) -> list[Config]:
     """Return random valid configs of the mechanisms that Kernel Tuner can launch."""
     kernel = Gemm()
-    space = kernel.space(PROBLEM, target).restricted({"mechanism": ["sync1", "sync2", "cp_async"]})
+    space = kernel.space(problem, target).restricted({"mechanism": ["sync1", "sync2", "cp_async"]})
     valid = [
         config
         for config in space
-        if kernel.launch(PROBLEM, config, target).shared_bytes <= SHARED_LIMIT_BYTES
+        if kernel.launch(problem, config, target).shared_bytes <= SHARED_LIMIT_BYTES
     ]
     return random.Random(0).sample(valid, count)  # noqa: S311 - a reproducible choice of configs
 
@@ -90,25 +101,41 @@ def _ours(name: str, device: Any, configs: Sequence[Config]) -> dict[str, Any]:
 
 
 def _kernel_tuner(configs: Sequence[Config], target: Target) -> dict[str, Any]:
+    times_ns, seconds = evaluated(PROBLEM, configs, target)
+    right = sum(ns is not None for _, ns in times_ns)
+    return _row(
+        "Kernel Tuner 1.5",
+        len(configs),
+        right=right,
+        seconds=seconds,
+        times_ns=[ns for _, ns in times_ns],
+    )
+
+
+def evaluated(
+    problem: GemmProblem, configs: Sequence[Config], target: Target
+) -> tuple[list[tuple[Config, float | None]], float]:
+    """Return what Kernel Tuner measures of configs, in ns, and how many seconds that takes.
+
+    It tries them all, as it does by default. A config that fails has no time.
+    """
     kernel = Gemm()
     by_threads: dict[int, list[Config]] = {}
     for config in configs:
-        by_threads.setdefault(kernel.launch(PROBLEM, config, target).block[0], []).append(config)
-    operands = _operands()
+        by_threads.setdefault(kernel.launch(problem, config, target).block[0], []).append(config)
+    operands = _operands(problem)
     started = time.monotonic()
-    results = [
-        row
+    found = [
+        (group[row["candidate_number"]], row["time"])
         for threads, group in by_threads.items()
-        for row in _tuned(kernel, group, target, threads=threads, operands=operands)
+        for row in _tuned(problem, group, target, threads=threads, operands=operands)
     ]
     seconds = time.monotonic() - started
-    times_ns = [row["time"] * 1e6 if isinstance(row["time"], float) else None for row in results]
-    right = sum(value is not None for value in times_ns)
-    return _row("Kernel Tuner 1.5", len(configs), right=right, seconds=seconds, times_ns=times_ns)
+    return [(each, ms * 1e6 if isinstance(ms, float) else None) for each, ms in found], seconds
 
 
 def _tuned(
-    kernel: Gemm,
+    problem: GemmProblem,
     configs: Sequence[Config],
     target: Target,
     *,
@@ -118,8 +145,9 @@ def _tuned(
     """Tune over configs of one block size, which is a parameter that Kernel Tuner must know."""
     import kernel_tuner
 
-    launches = [kernel.launch(PROBLEM, config, target) for config in configs]
-    sources = [_flat_source(kernel, config, target) for config in configs]
+    kernel = Gemm()
+    launches = [kernel.launch(problem, config, target) for config in configs]
+    sources = [_flat_source(kernel.unit(problem, config, target)) for config in configs]
     a, b, answer = operands
     scalars = [_scalar(argument) for argument in launches[0].arguments[3:9]]
     arguments = [a, b, np.zeros_like(answer), *scalars, np.int32(0), np.int32(1)]
@@ -131,7 +159,7 @@ def _tuned(
         {"candidate_number": list(range(len(configs))), "block_size_x": [threads]},
         grid_div_x=[],
         answer=[None, None, answer, *[None] * (len(arguments) - 3)],
-        verify=_right,
+        verify=partial(_right, kernel.tolerance(problem)),
         smem_args={"size": lambda params: launches[params["candidate_number"]].shared_bytes},
         lang="CUPY",
         compiler_options=["-std=c++17"],
@@ -141,9 +169,8 @@ def _tuned(
     return list(results)
 
 
-def _flat_source(kernel: Gemm, config: Config, target: Target) -> str:
+def _flat_source(unit: SourceUnit) -> str:
     """Return the source of the chosen family as one text: Kernel Tuner has no place for headers."""
-    unit = kernel.unit(PROBLEM, config, target)
     seen: set[Path] = set()
 
     def expand(file: Path) -> str:
@@ -162,9 +189,9 @@ def _flat_source(kernel: Gemm, config: Config, target: Target) -> str:
     return expand(family).replace("#pragma once", "")
 
 
-def _operands() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _operands(problem: GemmProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     draw = np.random.default_rng(0)
-    shapes = (PROBLEM.m, PROBLEM.k), (PROBLEM.n, PROBLEM.k)
+    shapes = (problem.m, problem.k), (problem.n, problem.k)
     a, b = (_bf16(draw.uniform(-1, 1, shape).astype(np.float32)) for shape in shapes)
     product = _fp32(a) @ _fp32(b).T
     return a, b, _bf16(product)
@@ -179,9 +206,8 @@ def _fp32(bits: np.ndarray) -> np.ndarray:
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
-def _right(answer: Sequence[Any], result: Sequence[Any], atol: float) -> bool:
+def _right(tolerance: Tolerance, answer: Sequence[Any], result: Sequence[Any], atol: float) -> bool:
     del atol
-    tolerance = Gemm().tolerance(PROBLEM)
     expected, found = _fp32(answer[2]), _fp32(result[2])
     allowed = 2 * (tolerance.absolute + tolerance.relative * np.abs(expected))
     return bool((np.abs(found - expected) <= allowed).all())

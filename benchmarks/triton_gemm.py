@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -119,12 +119,18 @@ def _skinny(m: int) -> list[Blocks]:
     return [blocks for blocks in made if blocks.shared_bytes <= SHARED_BYTES]
 
 
-def warm(problems: Iterable[GemmProblem], buffers: Buffers) -> None:
+def warm(
+    problems: Iterable[GemmProblem],
+    buffers: Buffers,
+    *,
+    ways: Callable[[GemmProblem], Iterable[Blocks]] = candidates,
+) -> None:
     """Compile what all problems may try, on every core at a time; faulty candidates show later.
 
     Args:
         problems: Of one dtype; those of one class share their compiled kernels.
         buffers: Any a, b and c of that dtype.
+        ways: What a problem may try.
     """
     cores = len(os.sched_getaffinity(0))
     with (
@@ -132,7 +138,7 @@ def warm(problems: Iterable[GemmProblem], buffers: Buffers) -> None:
         triton.AsyncCompileMode(pool, ignore_errors=True),
     ):
         for problem in problems:
-            for blocks in candidates(problem):
+            for blocks in ways(problem):
                 _Product(problem, blocks).warm(buffers)
 
 
@@ -180,15 +186,17 @@ class _Product:
         self._kernel.warmup(*self.arguments(buffers), grid=(1,), **self._settings)
 
     def _described(self, matrices: Sequence[torch.Tensor]) -> list[TensorDescriptor]:
-        problem, blocks = self._problem, self._blocks
-        width = blocks.bn // 2 if blocks.halves else blocks.bn
-        a = (blocks.bm, blocks.bk)[:: -1 if problem.a_transposed else 1]
-        b = (blocks.bk, blocks.bn)[:: -1 if problem.b_transposed else 1]
-        boxes = (a, b, (blocks.bm, width))
         return [
             TensorDescriptor.from_tensor(matrix, list(box))
-            for matrix, box in zip(matrices, boxes, strict=True)
+            for matrix, box in zip(matrices, boxes(self._problem, self._blocks), strict=True)
         ]
+
+
+def boxes(problem: GemmProblem, blocks: Blocks) -> tuple[tuple[int, int], ...]:
+    """Return the rows and columns of A, B and C that TMA moves at a time, as they are stored."""
+    a = (blocks.bm, blocks.bk)[:: -1 if problem.a_transposed else 1]
+    b = (blocks.bk, blocks.bn)[:: -1 if problem.b_transposed else 1]
+    return a, b, (blocks.bm, blocks.bn // 2 if blocks.halves else blocks.bn)
 
 
 def _has_tma(problem: GemmProblem) -> bool:
