@@ -6,6 +6,7 @@
 - ``predicted``: of the table's configs, the one that the kernel's own model predicts to be fastest.
 - ``corrected``: likewise, but each prediction times what that config was off by, on average, on the
   problems where it was measured.
+- ``waves``: likewise, but by what was fitted to its own measurements (``unseen_waves.py``).
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from unseen_waves import fitted
+
 from autotune.dispatch import Entry, Table, broken_condition
 from autotune.dispatch.nearest import octaves
 from autotune.records import Config, Target
 from autotune.store import Filter, Store
 from kernel_space.gemm import Gemm, GemmProblem
 
-RULES = ("table", "nearest M", "nearest volume", "predicted", "corrected")
+RULES = ("table", "nearest M", "nearest volume", "predicted", "corrected", "waves")
 Measured = dict[GemmProblem, dict[Config, float]]  # median times in ns, fastest first
 KERNEL = Gemm()
+KIND = {"dtype": "bf16", "layout": "nt"}  # of the suite's problems
 
 
 class Rules:
@@ -42,6 +46,11 @@ class Rules:
         self._entries = table.kernels[KERNEL.name].entries
         configs = {Config(entry.config) for entry in self._entries}
         self._off_by = _off_by(measured, configs, target)
+        self._waves = {
+            config: waves
+            for config in configs
+            if (waves := fitted(config, _times_ns(measured, config), target)) is not None
+        }
 
     def answers(self, problem: GemmProblem) -> dict[str, Config]:
         """Return the config by rule; a rule without one is left out."""
@@ -68,7 +77,12 @@ class Rules:
     def _predicted(self, problem: GemmProblem) -> dict[str, Config]:
         times = KERNEL.estimates(problem, self.portfolio(problem), self._target)
         corrected = {config: ns * self._off_by.get(config, 1.0) for config, ns in times.items()}
-        found = {"predicted": times, "corrected": corrected}
+        waves = {
+            config: self._waves[config].time_ns(problem, config, self._target)
+            for config in times
+            if config in self._waves
+        }
+        found = {"predicted": times, "corrected": corrected, "waves": waves}
         return {rule: min(some, key=some.__getitem__) for rule, some in found.items() if some}
 
     def _serving(self, problem: GemmProblem) -> list[Entry]:
@@ -83,11 +97,11 @@ class Rules:
 
 
 def recorded(paths: Iterable[Path]) -> Measured:
-    """Return what result databases hold of verified configs; the first that knows one decides."""
+    """Return what databases hold of problems like the suite's; the first that knows one decides."""
     times: dict[GemmProblem, dict[Config, float]] = defaultdict(dict)
     for path in paths:
         with Store.open(f"sqlite:///{path.resolve()}", read_only=True) as store:
-            for row in store.rows(Filter(kernel=KERNEL.name)):
+            for row in store.rows(Filter(kernel=KERNEL.name, problem=KIND)):
                 trial = row.trial
                 if trial.median_ns is not None and trial.verified:
                     problem = GemmProblem.parse(row.context.problem.as_dict())
@@ -109,6 +123,10 @@ def _off_by(measured: Measured, configs: Iterable[Config], target: Target) -> di
         for config, ns in KERNEL.estimates(problem, some, target).items():
             logs[config].append(math.log(times[config] / ns))
     return {config: math.exp(fmean(some)) for config, some in logs.items()}
+
+
+def _times_ns(measured: Measured, config: Config) -> dict[GemmProblem, float]:
+    return {problem: times[config] for problem, times in measured.items() if config in times}
 
 
 def _rows_apart(entry: Entry, problem: GemmProblem) -> tuple[float, int]:
