@@ -12,9 +12,9 @@ import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = (
-    *("beside_kernel_tuner", "dispatch", "flips", "gemm", "live", "lookup", "overhead"),
+    *("beside_kernel_tuner", "dispatch", "flips", "gemm", "live", "live_peers"),
     *("prior", "repeatability", "savings", "stream", "table", "unseen"),
-    "untuned",
+    *("lookup", "overhead", "untuned"),
 )
 WITHOUT_TORCH = """
 import runpy, sys
