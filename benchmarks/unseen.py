@@ -78,6 +78,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, help="of the random problems")
     parser.add_argument("--seconds", type=float, default=420.0, help="until it stops")
     parser.add_argument("--predicted", type=int, default=32, help="configs tried for that alone")
+    parser.add_argument(
+        "--crossed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="also try what was measured on N problems: then other tables can be judged later",
+    )
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json", type=Path)
     return parser
@@ -88,7 +95,8 @@ def _judged(arguments: argparse.Namespace, device: Target, builds: Builds) -> It
     known = recordings()
     measured = recorded(known.get(name, Path(name)) for name in arguments.db or ["h200"])
     rules = Rules(Table.load(arguments.table), measured, device)
-    candidates = Candidates(rules, measured, device, predicted=arguments.predicted)
+    how = {"predicted": arguments.predicted, "crossed": arguments.crossed}
+    candidates = Candidates(rules, measured, device, **how)
     problems = drawn(suite(), arguments.limit, arguments.seed)
     plan = {problem: candidates.of(problem) for problem in problems}
     for problem, configs in plan.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 
@@ -28,18 +29,29 @@ class Candidates:
         measured: What is known of problems that were tuned.
         target: The device.
         predicted: How many are taken for their prediction alone.
+        crossed: Take those, too, that were measured on so many problems; 0: no more.
     """
 
-    def __init__(self, rules: Rules, measured: Measured, target: Target, *, predicted: int) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        measured: Measured,
+        target: Target,
+        *,
+        predicted: int,
+        crossed: int = 0,
+    ) -> None:
         self._rules, self._measured, self._target = rules, measured, target
         self._count = predicted
+        known = Counter(config for times in measured.values() for config in times)
+        self._crossed = [config for config, count in known.items() if 0 < crossed <= count]
 
     def of(self, problem: GemmProblem) -> list[Config]:
         """Return the configs that the kernel takes for a problem, each once."""
         near = nearest(problem, self._measured, NEIGHBOURS)
         winners = [config for other in near for config in [*self._measured[other]][:WINNERS]]
         offered = [*self._rules.answers(problem).values(), *self._rules.portfolio(problem)]
-        found = dict.fromkeys([*offered, *self._valid(problem, winners)])
+        found = dict.fromkeys([*offered, *self._valid(problem, [*winners, *self._crossed])])
         return list(found | dict.fromkeys(self._promising(problem)))
 
     def _promising(self, problem: GemmProblem) -> list[Config]:

@@ -6,7 +6,8 @@
 - ``predicted``: of the table's configs, the one that the kernel's own model predicts to be fastest.
 - ``corrected``: likewise, but each prediction times what that config was off by, on average, on the
   problems where it was measured.
-- ``waves``: likewise, but by what was fitted to its own measurements (``unseen_waves.py``).
+- ``waves``: likewise, but by what was fitted to its own measurements (``unseen_waves.py``), where
+  there are enough of them.
 """
 
 from __future__ import annotations
@@ -78,11 +79,11 @@ class Rules:
         times = KERNEL.estimates(problem, self.portfolio(problem), self._target)
         corrected = {config: ns * self._off_by.get(config, 1.0) for config, ns in times.items()}
         waves = {
-            config: self._waves[config].time_ns(problem, config, self._target)
-            for config in times
-            if config in self._waves
+            config: fit.time_ns(problem, config, self._target)
+            for config, fit in self._waves.items()
+            if config in times
         }
-        found = {"predicted": times, "corrected": corrected, "waves": waves}
+        found = {"predicted": times, "corrected": corrected, "waves": corrected | waves}
         return {rule: min(some, key=some.__getitem__) for rule, some in found.items() if some}
 
     def _serving(self, problem: GemmProblem) -> list[Entry]:

@@ -72,7 +72,7 @@ def test_rules_differ_in_what_they_call_near(table):
     rules = Rules(table, {}, TARGET)
     problem = GemmProblem(2048, 512, 4096)  # as much work as WIDE / 4, and rows like those of TALL
     answers = {rule: each.as_dict() for rule, each in rules.answers(problem).items()}
-    assert set(answers) == set(RULES) - {"waves"}  # which nothing was measured for
+    assert set(answers) == set(RULES)
     assert answers["table"] == answers["nearest M"] == entry_of(table, TALL)
     wider = GemmProblem(512, 1024, 512)
     assert rules.answers(wider)["nearest volume"].as_dict() == entry_of(table, SMALL)
@@ -81,7 +81,7 @@ def test_rules_differ_in_what_they_call_near(table):
 def test_a_prediction_is_corrected_by_what_was_measured(table):
     problem = GemmProblem(1024, 1024, 4096)
     plain = Rules(table, {}, TARGET).answers(problem)
-    assert plain["corrected"] == plain["predicted"]
+    assert plain["waves"] == plain["corrected"] == plain["predicted"]
     slow = {GemmProblem(*WIDE): {plain["predicted"]: 1e9}}
     corrected = Rules(table, slow, TARGET).answers(problem)
     assert corrected["predicted"] == plain["predicted"] != corrected["corrected"]
@@ -129,6 +129,22 @@ def test_a_problem_is_tuned_with_the_table_its_neighbours_and_the_best_predicted
     assert len(found) == len(set(found))
     space = KERNEL.space(problem, TARGET)
     assert not [config for config in found if space.broken(config)]
+
+
+def test_what_was_measured_often_is_tried_if_asked_for(table):
+    problem = GemmProblem(2048, 1024, 4096)
+    often = config_of(problem, mechanism="ws_basic", raster_group=8)
+    faster = [config_of(problem, raster_group=group) for group in (1, 8)]
+    faster += [config_of(problem, mechanism="ws_cooperative", raster_group=8)]
+    shapes = [(16, 8192, 8192), (16, 4096, 8192), (16, 8192, 4096), (16, 4096, 4096)]
+    measured = {GemmProblem(*shape): dict.fromkeys([*faster, often], 1.0) for shape in shapes}
+    rules = Rules(table, measured, TARGET)
+    tried = {
+        crossed: set(Candidates(rules, measured, TARGET, predicted=0, crossed=crossed).of(problem))
+        for crossed in (0, 4, 6)
+    }
+    assert often in tried[4] - tried[6]
+    assert tried[0] == tried[6]
 
 
 def test_problems_share_a_binary(tmp_path):
