@@ -27,6 +27,8 @@ def trust_page() -> str:
         "savings": (_savings, "savings_h200.json"),
         "repeatability": (_repeatability, "repeatability_h200.json"),
         "live": (_live, "live_h200.json"),
+        "peers": (_peers, "live_peers_h200.json"),
+        "compiling": (_compiling, "compiling.json"),
         "overhead": (_overhead, "overhead.json"),
     }
     return filled(PAGE, {name: partial(_part, *part) for name, part in parts.items()})
@@ -90,17 +92,54 @@ def _repeatability(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
 
 def _live(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
     yield [
-        *("problem", "s, empty store", "to 2 %", "s, full store", "to 2 %", "device busy"),
-        *("GPU time saved", "same winner", "same or tie", "loss, mean", "worst"),
+        *("problem", "s, empty store", "to 2 %", "s, full store", "to 2 %", "trials to 2 %"),
+        *("lane busy", "GPU busy", "GPU time saved"),
+        *("same winner", "same or tie", "loss, mean", "worst"),
     ]
     for row in rows:
         times = ("cold_s", "cold_to_2_s", "warm_s", "warm_to_2_s")
-        shares = ("warm_busy", "saved", "same", "same_or_tie")
+        shares = ("warm_busy", "warm_utilization", "saved", "same", "same_or_tie")
         yield [
             extents(row),
-            *("–" if row[name] is None else f"{row[name]:.1f}" for name in times),
-            *(_percent(row[name]) for name in shares),
+            *(_figure(row[name]) for name in times),
+            _figure(row["to_2_trials"], 0),
+            *("–" if row[name] is None else _percent(row[name]) for name in shares),
             *(_percent(row[name], 2) for name in ("loss", "loss_worst")),
+        ]
+
+
+def _peers(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
+    yield [
+        *("problem", "autotune: s, empty store", "s, full store", "best, µs"),
+        *("Triton: s, empty cache", "s, full cache", "best, µs"),
+        *("Kernel Tuner: s", "evaluations", "best, µs"),
+    ]
+    for row in rows:
+        us, tuner = row["us"], row["Kernel Tuner"]
+        yield [
+            extents(row),
+            *(_figure(row["autotune"].get(name)) for name in ("cold_s", "warm_s")),
+            _figure(us.get("autotune")),
+            *(_figure(row["Triton"].get(name)) for name in ("cold_s", "warm_s")),
+            _figure(us.get("Triton")),
+            _figure(tuner.get("seconds")),
+            _figure(tuner.get("evaluations"), 0),
+            _figure(us.get("Kernel Tuner")),
+        ]
+
+
+def _compiling(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
+    yield [
+        *("binaries", "processes", "s, all", "s, one, mean", "worst", "CPU s, one, mean"),
+        *("failed", "spilling", "serialized"),
+    ]
+    for row in rows:
+        times = ("seconds", "mean_s", "worst_s", "cpu_s")
+        counts = ("failed", "spilling", "serialized")
+        yield [
+            *(str(row[name]) for name in ("binaries", "processes")),
+            *(_figure(row[name], 2) for name in times),
+            *(str(row[name]) for name in counts),
         ]
 
 
@@ -115,6 +154,10 @@ def _overhead(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
 
 def _ms(spread: Mapping[str, float]) -> str:
     return f"{spread['median_ms']:.2f} ({spread['p95_ms']:.2f})"
+
+
+def _figure(figure: float | None, digits: int = 1) -> str:
+    return "–" if figure is None else f"{figure:.{digits}f}"
 
 
 def _name(row: Row) -> str:
