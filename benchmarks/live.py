@@ -76,8 +76,8 @@ def main() -> None:
         problem = GemmProblem(*shape)
         rows.append(_row(problem, arguments, recorded.get(problem, {})))
         print(_line(rows[-1]), flush=True)
-    if arguments.json is not None:
-        write_json(arguments.json, rows, kernel=Gemm(), problem=GemmProblem(*SHAPES[0]))
+        if arguments.json is not None:  # shape by shape: a later one may not come to its end
+            write_json(arguments.json, rows, kernel=Gemm(), problem=problem)
 
 
 def _arguments() -> argparse.Namespace:
@@ -190,7 +190,8 @@ def _process(
     }
     began = time.monotonic()
     command = [sys.executable, str(STUDY), json.dumps(asked)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    env = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # as the command line has it
+    done = subprocess.run(command, env=env, stdout=subprocess.PIPE, check=True)
     return {**json.loads(done.stdout), "seconds": time.monotonic() - began}
 
 

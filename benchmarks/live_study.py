@@ -5,6 +5,7 @@ It is told one JSON object, and answers with one. As ``autotune tune``, it impor
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import tempfile
@@ -64,6 +65,7 @@ class Metered:
 
 def main() -> None:
     """Run what is asked for on the first argument's device, and print what became of it."""
+    gc.set_threshold(50_000)  # as the command line has it
     asked = json.loads(sys.argv[1])
     with closing(open_device(asked["device"], limits=Limits())) as device:
         began = datetime.fromtimestamp(asked["began"], UTC)
