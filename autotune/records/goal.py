@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import le
 
 from autotune.errors import InvalidInput
 from autotune.records.trial import Trial
@@ -76,5 +77,4 @@ def nondominated(points: Sequence[Sequence[float]]) -> list[int]:
 
 
 def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
-    pairs = [*zip(one, other, strict=True)]
-    return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)
+    return all(map(le, one, other)) and tuple(one) != tuple(other)

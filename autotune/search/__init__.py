@@ -8,10 +8,19 @@ from __future__ import annotations
 from autotune.search.registry import (
     FEWEST_ELSEWHERE,
     MODELS,
+    OF_SEVERAL_GOALS,
     SAMPLERS,
     chosen,
     make_searcher,
 )
 from autotune.search.searcher import Searcher
 
-__all__ = ["FEWEST_ELSEWHERE", "MODELS", "SAMPLERS", "Searcher", "chosen", "make_searcher"]
+__all__ = [
+    "FEWEST_ELSEWHERE",
+    "MODELS",
+    "OF_SEVERAL_GOALS",
+    "SAMPLERS",
+    "Searcher",
+    "chosen",
+    "make_searcher",
+]

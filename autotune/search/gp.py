@@ -13,6 +13,7 @@ from scipy.special import erfcx
 from autotune.search.feasible import Feasibility
 from autotune.search.gaussian import Floats, Likeness, Posterior, credibility, fitted
 from autotune.search.pool import Pool
+from autotune.search.pooled import Further
 from autotune.search.scores import centred, normal_scores, telling
 from autotune.search.sweep import Sweep
 
@@ -68,8 +69,11 @@ class GaussianProcess:
         self._pending[row] = None
         return row
 
-    def learn(self, row: int, time_ns: float | None, *, censored: bool) -> None:
+    def learn(
+        self, row: int, time_ns: float | None, *, censored: bool, further: Further = ()
+    ) -> None:
         """Remember what became of ``row``."""
+        del further
         self._pending.pop(row, None)
         self._learned[row] = math.inf if time_ns is None else time_ns
         if censored:

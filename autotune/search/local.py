@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from autotune.search.pool import Pool
+from autotune.search.pooled import Further
 from autotune.search.sweep import Sweep
 
 REACH = 2
@@ -36,8 +37,11 @@ class LocalSearch:
                 return row
         return self._random.choose()
 
-    def learn(self, row: int, time_ns: float | None, *, censored: bool) -> None:
+    def learn(
+        self, row: int, time_ns: float | None, *, censored: bool, further: Further = ()
+    ) -> None:
         """Make ``row`` the incumbent if it is the fastest so far: what was given up is not."""
+        del further
         if not censored and time_ns is not None and time_ns < self._best_ns:
             self._incumbent, self._best_ns = row, time_ns
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Protocol
 
 from autotune.records import Config, Status
 from autotune.search.pool import Pool
 
 _TIMED = (Status.OK, Status.STOPPED_EARLY)
+Further = Sequence[float | None]
 
 
 class Strategy(Protocol):
@@ -18,13 +20,16 @@ class Strategy(Protocol):
         """Return a free row. It is called only while there is one."""
         ...
 
-    def learn(self, row: int, time_ns: float | None, *, censored: bool) -> None:
+    def learn(
+        self, row: int, time_ns: float | None, *, censored: bool, further: Further = ()
+    ) -> None:
         """Learn what became of ``row``. Called once a row.
 
         Args:
             row: Free or not.
             time_ns: The time that it took, in ns, or None if it failed.
             censored: True if it was given up after that time: it takes so long, or longer.
+            further: How much it takes of the goals besides time.
         """
         ...
 
@@ -55,7 +60,9 @@ class PooledSearcher:
             return None
         return self._pool.take(self._strategy.choose())
 
-    def tell(self, config: Config, status: Status, time_ns: float | None) -> None:
+    def tell(
+        self, config: Config, status: Status, time_ns: float | None, further: Further = ()
+    ) -> None:
         """Learn what became of ``config``; one that the pool lacks or was told is ignored."""
         row = self._pool.row(config)
         if row is None or row in self._told:
@@ -63,7 +70,8 @@ class PooledSearcher:
         self._told.add(row)
         self._pool.take(row)
         censored = status is Status.STOPPED_EARLY
-        self._strategy.learn(row, _time_of(status, time_ns), censored=censored)
+        time_ns = _time_of(status, time_ns)
+        self._strategy.learn(row, time_ns, censored=censored, further=further)
 
     def chance(self, gain: float) -> float | None:
         """Return what the strategy says, or None if it cannot tell."""

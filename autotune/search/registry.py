@@ -16,35 +16,41 @@ if TYPE_CHECKING:  # the command line names the samplers before it needs one
     from autotune.space import Space
 
 SAMPLERS: dict[str, str] = {
-    "auto": "gp, or exhaustive where the trials are enough for every valid config",
+    "auto": "gp (tpe for several goals), or exhaustive where the trials suffice for every config",
     "tpe": "Optuna's Parzen estimator over untried valid configs, with local refinement",
     "gp": "Gaussian process over untried valid configs: the one with most to gain comes next",
     "local": "plain local search with random restarts: the yardstick for the others",
     "random": "untried valid configs in random order",
     "exhaustive": "every valid config, in the order of the space or of the estimates",
 }
+OF_SEVERAL_GOALS = ("auto", "tpe", "random", "exhaustive")
 MODELS = frozenset({"gp"})  # learn from elsewhere, and can tell what is still to be gained
 FEWEST_ELSEWHERE = 20  # measurements of one place, or they say nothing
 MOST_LEVELS = 4_096  # of all axes together: gp keeps a number for each two, and for each config
 BELIEVED_FIRST = 3  # rows that are tried for a belief alone, before a model weighs it
 
 
-def chosen(name: str, *, valid: int = 0, trials: int = 0) -> str:
+def chosen(name: str, *, valid: int = 0, trials: int = 0, goals: int = 1) -> str:
     """Return the sampler that ``name`` stands for.
 
     Args:
         name: One of ``SAMPLERS``.
         valid: How many configs there are to choose from.
         trials: How many of them may be tried.
+        goals: How many goals the search has.
 
     Raises:
-        InvalidInput: There is no such sampler.
+        InvalidInput: There is no such sampler, or it seeks what is fast alone.
     """
     if name not in SAMPLERS:
         raise InvalidInput(f"no sampler named {name!r}; allowed: {', '.join(SAMPLERS)}")
+    if goals > 1 and name not in OF_SEVERAL_GOALS:
+        allowed = ", ".join(OF_SEVERAL_GOALS)
+        raise InvalidInput(f"sampler {name} has one goal, time; with several, allowed: {allowed}")
     if name != "auto":
         return name
-    return "exhaustive" if 0 < valid <= trials else "gp"
+    model = "gp" if goals == 1 else "tpe"
+    return "exhaustive" if 0 < valid <= trials else model
 
 
 def make_searcher(
@@ -55,6 +61,7 @@ def make_searcher(
     seed: int,
     estimates: Mapping[Config, float] | None = None,
     elsewhere: Sequence[Mapping[Config, float]] = (),
+    goals: int = 1,
 ) -> Searcher:
     """Return the sampler called ``name`` over the configs ``valid`` of ``space``.
 
@@ -67,11 +74,13 @@ def make_searcher(
             promising first. What is measured decides, and no config is left out.
         elsewhere: Times in ns that configs of this kernel took for other problems or on other
             devices, infinite for failures. ``gp`` learns from them what may be fast here.
+        goals: How many goals there are, time being the first.
 
     Raises:
-        InvalidInput: There is no such sampler, or too many values for ``gp`` to compare.
+        InvalidInput: There is no such sampler, too many values for ``gp`` to compare, or too many
+            goals for it.
     """
-    name = chosen(name)
+    name = chosen(name, goals=goals)
     from autotune.search.pool import Pool
     from autotune.search.pooled import PooledSearcher
 
@@ -80,7 +89,7 @@ def make_searcher(
     expected_ns = [known.get(config, math.inf) for config in valid]
     if name == "gp":
         return PooledSearcher(pool, _gp(pool, expected_ns, elsewhere))
-    return PooledSearcher(pool, _strategy(name, pool, expected_ns))
+    return PooledSearcher(pool, _strategy(name, pool, expected_ns, goals))
 
 
 def _gp(
@@ -111,7 +120,7 @@ def _require_comparable(pool: Pool) -> None:
     )
 
 
-def _strategy(name: str, pool: Pool, expected_ns: list[float]) -> Strategy:
+def _strategy(name: str, pool: Pool, expected_ns: list[float], goals: int) -> Strategy:
     # Imported here: naming the samplers must not load numpy and Optuna.
     from autotune.search.sweep import Sweep
 
@@ -122,15 +131,18 @@ def _strategy(name: str, pool: Pool, expected_ns: list[float]) -> Strategy:
     from autotune.search.promising import PromisingFirst, promising
 
     rows = promising(pool, expected_ns)
-    return PromisingFirst(pool, rows, then=_learner(name, pool, len(rows)))
+    return PromisingFirst(pool, rows, then=_learner(name, pool, len(rows), goals))
 
 
-def _learner(name: str, pool: Pool, before: int) -> Strategy:
+def _learner(name: str, pool: Pool, before: int, goals: int) -> Strategy:
     """Return what goes on after so many rows that others chose."""
     if name == "tpe":
+        from autotune.search.front import FrontTpe
         from autotune.search.tpe import STARTUP, Tpe
 
-        return Tpe(pool, startup=before + STARTUP)
+        startup = before + STARTUP
+        one = goals == 1
+        return Tpe(pool, startup=startup) if one else FrontTpe(pool, goals=goals, startup=startup)
     from autotune.search.local import LocalSearch
 
     return LocalSearch(pool)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from autotune.records import Config, Status
 
 
@@ -23,7 +25,13 @@ class Searcher(Protocol):
         """
         ...
 
-    def tell(self, config: Config, status: Status, time_ns: float | None) -> None:
+    def tell(
+        self,
+        config: Config,
+        status: Status,
+        time_ns: float | None,
+        further: Sequence[float | None] = (),
+    ) -> None:
         """Learn what became of ``config``, asked or not.
 
         Args:
@@ -33,6 +41,8 @@ class Searcher(Protocol):
                 failure: it teaches what to avoid and never becomes the best. If it was
                 ``stopped_early``, a time that it is surely not below: it never becomes the best
                 either, whatever that says.
+            further: How much it takes of the other goals of this search, in their order; None
+                where that is not known.
         """
         ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from itertools import islice
 from typing import Any
 
@@ -11,9 +11,11 @@ import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 from optuna.samplers import TPESampler
 from optuna.storages import InMemoryStorage
+from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from autotune.search.pool import Axis, Pool
+from autotune.search.pooled import Further
 from autotune.search.sweep import Sweep
 
 STARTUP = 10  # rows that are drawn at random before there is a model
@@ -41,6 +43,8 @@ class Tpe:
         startup: How many rows are learned before there is a model.
     """
 
+    goals = 1
+
     def __init__(self, pool: Pool, *, startup: int = STARTUP) -> None:
         self._pool = pool
         self._startup = startup
@@ -62,12 +66,15 @@ class Tpe:
         self._pending[row] = None
         return row
 
-    def learn(self, row: int, time_ns: float | None, *, censored: bool) -> None:
+    def learn(
+        self, row: int, time_ns: float | None, *, censored: bool, further: Further = ()
+    ) -> None:
         """Remember what became of ``row``.
 
         What was given up is shown to TPE with the time that it takes at least, which is enough to
         rank it behind what is fast. It is never refined.
         """
+        del further
         self._pending.pop(row, None)
         self._trials.pop(row, None)
         self._learned[row] = time_ns
@@ -78,14 +85,27 @@ class Tpe:
         """Return None: the estimator tells which is likelier to be good, not how good."""
 
     def _refinement(self) -> int:
-        _, fastest = self._ranked[0]
-        return self._pool.nearest(self._pool.codes[:, fastest])[0]
+        return self._pool.nearest(self._pool.codes[:, self._incumbent()])[0]
+
+    def _incumbent(self) -> int:
+        """Return the row whose neighbours are tried."""
+        return self._ranked[0][1]
+
+    def _elite(self) -> list[int]:
+        """Return the rows that the model never forgets."""
+        return [row for _, row in self._ranked[:ELITE]]
+
+    def _values(self, row: int) -> Sequence[float] | None:
+        """Return what is known of a row, or None: of those that failed or are pending."""
+        time_ns = self._learned.get(row)
+        return None if time_ns is None else [time_ns]
 
     def _suggestion(self) -> int:
         seed = (self._pool.seed * 1_000_003 + self._pool.taken_count) % 2**32
         tpe = TPESampler(seed=seed, n_startup_trials=1)
         shown = _Shown([self._trial(row) for row in self._recalled()])
-        study = optuna.create_study(storage=shown, sampler=tpe)
+        each = [StudyDirection.MINIMIZE] * self.goals
+        study = optuna.create_study(storage=shown, sampler=tpe, directions=each)
         asked = create_trial(state=TrialState.RUNNING)
         asked.number = 0  # TPE leaves out trials that bear this number; the others bear -1
         suggested = tpe.sample_relative(study, asked, self._space)
@@ -93,7 +113,7 @@ class Tpe:
 
     def _recalled(self) -> list[int]:
         """Return the rows that the model is built from: the best, the latest, the pending."""
-        best = {row for _, row in self._ranked[:ELITE]}
+        best = set(self._elite())
         latest = set(islice(reversed(self._learned), MEMORY - ELITE))
         return [row for row in self._learned if row in best or row in latest] + [*self._pending]
 
@@ -106,10 +126,10 @@ class Tpe:
         bad, and failures most.
         """
         if row not in self._trials:
-            time_ns = self._learned.get(row)
+            values = self._values(row)
             self._trials[row] = create_trial(
-                state=TrialState.RUNNING if time_ns is None else TrialState.COMPLETE,
-                value=time_ns,
+                state=TrialState.RUNNING if values is None else TrialState.COMPLETE,
+                values=values,
                 params=dict(zip(self._space, self._pool.codes[:, row].tolist(), strict=True)),
                 distributions=self._space,
             )

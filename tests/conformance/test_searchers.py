@@ -7,7 +7,7 @@ import math
 import pytest
 
 from autotune.records import Config, Status
-from autotune.search import SAMPLERS, make_searcher
+from autotune.search import OF_SEVERAL_GOALS, SAMPLERS, make_searcher
 from autotune.space import Constraint, Parameter, Space
 
 SPACE = Space(
@@ -22,7 +22,20 @@ SPACE = Space(
 VALID = list(SPACE)
 CUBE = Space(tuple(Parameter(name, (1, 2, 3, 4)) for name in "abc"))
 
-pytestmark = pytest.mark.parametrize("name", SAMPLERS)
+SEVERAL_GOALS = {f"{name} for two goals": name for name in OF_SEVERAL_GOALS}
+
+pytestmark = pytest.mark.parametrize("name", [*SAMPLERS, *SEVERAL_GOALS])
+
+
+class OfTwoGoals:
+    """A searcher that is told of a second goal with each time."""
+
+    def __init__(self, searcher):
+        self.ask, self.chance = searcher.ask, searcher.chance
+        self._searcher = searcher
+
+    def tell(self, config, status, time_ns):
+        self._searcher.tell(config, status, time_ns, further=[float(config.get("stages", 1))])
 
 
 def _time_ns(config: Config) -> float:
@@ -41,7 +54,10 @@ def _run(searcher, trials, outcome=lambda config: (Status.OK, _time_ns(config)))
 
 
 def _make(name, *, space=SPACE, valid=VALID, seed=3):
-    return make_searcher(name, space=space, valid=valid, seed=seed)
+    if name not in SEVERAL_GOALS:
+        return make_searcher(name, space=space, valid=valid, seed=seed)
+    name = SEVERAL_GOALS[name]
+    return OfTwoGoals(make_searcher(name, space=space, valid=valid, seed=seed, goals=2))
 
 
 def test_64_points_give_64_distinct_configs_and_then_a_clean_end(name):
