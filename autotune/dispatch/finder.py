@@ -7,7 +7,7 @@ from itertools import chain
 from operator import index
 from typing import Any, NamedTuple
 
-from autotune.dispatch.nearest import Group, octaves
+from autotune.dispatch.nearest import group_of, octaves
 from autotune.dispatch.records import Choice, Entry, KernelTable, Value, broken_condition
 from autotune.errors import InvalidProblem, NoValidConfig
 
@@ -75,7 +75,7 @@ class Finder(dict[_Problem, Choice]):
         members: dict[_Problem, list[Entry]] = {}
         for key, entry in self._exact.items():
             members.setdefault(key[self._scaled :], []).append(entry)
-        self._groups = {key: Group(some, table) for key, some in members.items()}
+        self._groups = {key: group_of(some, table) for key, some in members.items()}
 
     def __call__(self, *problem: Any) -> Choice:
         """Return the choice for the values of ``fields``, in that order.
@@ -146,15 +146,12 @@ class Finder(dict[_Problem, Choice]):
 
         What is wrong with a problem is found out in ``_thorough``.
         """
-        if type(problem) is not tuple or len(problem) != len(self.fields):
-            return None
         entry = self._exact.get(problem)
         if entry is not None:
             return self._choice(entry, "exact")
-        group = self._groups.get(problem[self._scaled :])
         try:
-            found = group.nearest(problem) if group else None
-        except (TypeError, ValueError):  # a size that is no whole number, or below 0
+            found = self._groups[problem[self._scaled :]].nearest(problem)
+        except (KeyError, TypeError, ValueError):  # no group; a size that is no number, or below 1
             return None
         return self._near[id(found)] if found else None
 

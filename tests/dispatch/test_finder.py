@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autotune.dispatch import Table, finder
+from autotune.dispatch import Condition, Entry, KernelTable, Table, broken_condition, finder
+from autotune.dispatch.nearest import group_of
 from autotune.errors import InvalidProblem, NoValidConfig
 
 
@@ -88,6 +89,43 @@ def test_the_quick_way_gives_what_looking_at_every_entry_gives(build, entries, w
         values = (*sizes, "bf16", "nt")
         named = dict(zip(table.finder().fields, values, strict=True))
         assert table.finder()[values] == next(table.choices(**named))
+
+
+@st.composite
+def groups(draw):
+    """Draw a table with some scaled fields, and sizes to ask for."""
+    count = draw(st.integers(1, 4))
+    fields = tuple("mnkq"[:count])
+    sizes = st.tuples(*[SIZE] * count)
+    rule = st.builds(
+        Condition,
+        field=st.sampled_from(fields),
+        multiple_of=st.sampled_from([1, 2, 3, 8]),
+        at_least=st.sampled_from([None, 0, 1, 3, 16]),
+        at_most=st.sampled_from([None, 15, 63, 100]),
+    )
+    drawn = draw(st.dictionaries(sizes, st.lists(rule, max_size=2), min_size=1))
+    entries = [
+        Entry(dict(zip(fields, at, strict=True)), {}, tuple(rules), None)
+        for at, rules in drawn.items()
+    ]
+    weights = tuple(draw(st.sampled_from([1, 2, 1000])) for _ in fields)
+    table = KernelTable("any", "any", fields, (), {}, (), (), weights)
+    return entries, table, draw(st.lists(sizes, min_size=1, max_size=20))
+
+
+@given(drawn=groups())
+def test_a_group_of_any_number_of_fields_finds_the_first_of_the_nearest(drawn):
+    entries, table, asked = drawn
+    group = group_of(entries, table)
+    for sizes in [each for each in asked for _ in range(2) if min(each) > 0]:
+        problem = dict(zip(table.scaled_fields, sizes, strict=True))
+        fitting = (
+            entry
+            for entry in group.by_distance(sizes)
+            if broken_condition(entry.conditions, problem) is None
+        )
+        assert group.nearest(sizes) is next(fitting, None)
 
 
 def test_what_was_considered_says_why_it_was_not_taken(sample, build):
