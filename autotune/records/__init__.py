@@ -6,7 +6,7 @@ from autotune.records.asking import ask, described
 from autotune.records.config import Config, Value
 from autotune.records.device import DeviceIdentity, Target, Toolchain
 from autotune.records.drift import Reading
-from autotune.records.final import Finalist, front, leaders, tie_order
+from autotune.records.final import Finalist, front, leaders, tie_order, tied
 from autotune.records.goal import GOALS, TIME, Goal, goals_named, nondominated
 from autotune.records.identity import canonical_json, digest, digest_bytes
 from autotune.records.kernel import (
@@ -82,4 +82,5 @@ __all__ = [
     "nondominated",
     "one_line",
     "tie_order",
+    "tied",
 ]

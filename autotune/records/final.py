@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from statistics import fmean, median, stdev
+from statistics import fmean, stdev
 
 from autotune.records.config import Config
 from autotune.records.identity import canonical_json
 from autotune.records.trial import Trial
 
+WITHIN = 0.05  # of the best of a search: what is further behind is in no final
 SIGMAS = 3.0
+EVEN = 0.01  # of a time: fresh processes find one and the same binary as far apart
 FEWEST_ROUNDS = 3  # of which a standard error says anything
 SPREAD_STEP = 0.05  # finer differences of spread are chance, and would choose by it
 
@@ -22,8 +24,8 @@ class Finalist:
 
     Attributes:
         config: The point of the space.
-        rounds_ns: Its median in each round, in ns; empty if it failed in one of them. All that
-            did not fail were measured in every round.
+        rounds_ns: Its median in each round, in ns, from the first on; empty if it failed in one
+            of them. One with fewer rounds than others was too slow to go on.
     """
 
     config: Config
@@ -36,24 +38,30 @@ class Finalist:
 
 
 def leaders(finalists: Sequence[Finalist]) -> tuple[Config, ...]:
-    """Return the fastest config of a final, first, and those that cannot be told from it.
+    """Return the fastest config of a final, first, and those that might as well have come first.
+
+    These are behind it by no more than one standard error.
+    """
+    return _together(finalists, even=0.0, sigmas=1.0)
+
+
+def tied(finalists: Sequence[Finalist]) -> tuple[Config, ...]:
+    """Return the fastest config of a final, first, and those that tie with it, leaders or not.
 
     A round finds all finalists under the same clock and temperature, so they are compared round
-    by round: who is slower than the fastest by more than ``SIGMAS`` standard errors of the mean
-    difference is slower. Of fewer than ``FEWEST_ROUNDS`` rounds nobody can tell.
+    by round: who is behind the fastest by more than ``SIGMAS`` standard errors of the mean
+    difference, and by more than ``EVEN``, is slower. Of fewer than ``FEWEST_ROUNDS`` rounds nobody
+    can tell.
     """
-    through = [each for each in finalists if not each.failed]
-    if not through:
-        return ()
-    fastest = min(through, key=lambda each: median(each.rounds_ns))
-    others = (each for each in through if each is not fastest)
-    return (fastest.config, *(each.config for each in others if _ties(each, fastest)))
+    return _together(finalists, even=EVEN, sigmas=SIGMAS)
 
 
 def front(finalists: Sequence[Finalist], trials: Iterable[Trial]) -> list[Trial]:
-    """Return the trials of the leaders that are among ``trials``, the winner first."""
+    """Return the trials of those tied that are among ``trials``: the winner, then the leaders."""
     of = {trial.config: trial for trial in trials}
-    return sorted((of[config] for config in leaders(finalists) if config in of), key=tie_order)
+    leading = leaders(finalists)
+    met = [config for config in tied(finalists) if config in of]
+    return sorted((of[each] for each in met), key=lambda t: (t.config not in leading, tie_order(t)))
 
 
 def tie_order(trial: Trial) -> tuple[int, int, int, str]:
@@ -69,9 +77,20 @@ def tie_order(trial: Trial) -> tuple[int, int, int, str]:
     return int(spread / SPREAD_STEP), registers, stages if isinstance(stages, int) else 0, fields
 
 
-def _ties(other: Finalist, fastest: Finalist) -> bool:
-    pairs = zip(other.rounds_ns, fastest.rounds_ns, strict=True)
-    apart = [theirs - best for theirs, best in pairs]
-    if len(apart) < FEWEST_ROUNDS:
-        return True
-    return fmean(apart) <= SIGMAS * stdev(apart) / sqrt(len(apart))
+def _together(finalists: Sequence[Finalist], *, even: float, sigmas: float) -> tuple[Config, ...]:
+    """Return the fastest of those in the last round, and who is behind by no more than allowed."""
+    most = max((len(each.rounds_ns) for each in finalists), default=0)
+    through = [each for each in finalists if most and len(each.rounds_ns) == most]
+    if not through:
+        return ()
+    fastest = min(through, key=lambda each: fmean(each.rounds_ns))
+
+    def holds(other: Finalist) -> bool:
+        pairs = zip(other.rounds_ns, fastest.rounds_ns, strict=True)
+        apart = [theirs / best - 1 for theirs, best in pairs]
+        if len(apart) < FEWEST_ROUNDS:
+            return True
+        return fmean(apart) <= max(even, sigmas * stdev(apart) / sqrt(len(apart)))
+
+    others = (each for each in through if each is not fastest)
+    return (fastest.config, *(each.config for each in others if holds(each)))

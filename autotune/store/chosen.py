@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
 
-from autotune.records import Measurement, Status, leaders, tie_order
+from autotune.records import Measurement, Status, front, tie_order
 from autotune.records.final import SIGMAS
 from autotune.records.interval import median_error
 from autotune.store.rows import Final, TrialRow
@@ -52,16 +52,15 @@ def winner(rows: Sequence[TrialRow], final: Final | None) -> Winner:
     more than ``MOST_APART``, are tied with it. Of those that are tied ``tie_order`` chooses.
     """
     tied = _decided(final, rows) or _near_the_fastest(rows)
-    first = min(tied, key=lambda row: tie_order(row.trial))
-    return Winner(row=first, tied=len(tied) - 1)
+    return Winner(row=tied[0], tied=len(tied) - 1)
 
 
 def _decided(final: Final | None, eligible: Sequence[TrialRow]) -> list[TrialRow]:
-    """Return the rows that lead the final; if a later one is faster, the best of them all."""
+    """Return the front of the final; if a later row is faster than its winner, the best of all."""
     if final is None:
         return []
     of = {row.trial.config: row for row in eligible}
-    leading = [of[config] for config in leaders(final.finalists) if config in of]
+    leading = [of[each.config] for each in front(final.finalists, (r.trial for r in eligible))]
     later = [row for row in eligible if row.trial.finished_at > final.finished_at]
     if leading and later and _median_ns(min(later, key=_median_ns)) < _median_ns(leading[0]):
         met = {row.trial.config: row for row in (*leading, *later)}  # a leader may be in both
@@ -70,8 +69,10 @@ def _decided(final: Final | None, eligible: Sequence[TrialRow]) -> list[TrialRow
 
 
 def _near_the_fastest(eligible: Sequence[TrialRow]) -> list[TrialRow]:
+    """Return the fastest row and those that tie with it, in the order of their tie."""
     fastest = min(eligible, key=_median_ns)
-    return [row for row in eligible if _ties(measurement(row), measurement(fastest))]
+    tied = (row for row in eligible if _ties(measurement(row), measurement(fastest)))
+    return sorted(tied, key=lambda row: tie_order(row.trial))
 
 
 def measurement(row: TrialRow) -> Measurement:

@@ -11,13 +11,13 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 
-from autotune.records import Config, Failure, Finalist, Status, Trial
+from autotune.records import Config, Failure, Finalist, Status, Trial, tied
+from autotune.records.final import WITHIN
 from autotune.study.entrant import Contender
 from autotune.study.question import Question
 from autotune.verify import Exam
 
 _WRONG = (Status.INCORRECT, Status.NONDETERMINISTIC)
-WITHIN = 0.05  # of the best: what is further behind does not catch up
 
 Say = Callable[[str], None]
 
@@ -65,17 +65,23 @@ def examined(question: Question, config: Config) -> Failure | None:
 def hold_final(
     question: Question, configs: Sequence[Config], *, rounds: int, seed: int, say: Say
 ) -> tuple[Finalist, ...]:
-    """Measure every config ``rounds`` times, in turns.
+    """Measure every config in turns, up to ``rounds`` times.
 
-    The order of each round follows from ``seed``. A config that fails once is measured no more.
+    The order of each round follows from ``seed``. A config that fails once is measured no more,
+    nor is one that does not tie with the fastest so far; the last one left needs no more rounds.
     """
     field = [Contender(question, config) for config in configs]
+    racing = list(field)
     shuffle = random.Random(seed).shuffle  # noqa: S311 - no secret
     for number in range(1, rounds + 1):
-        say(f"final, round {number} of {rounds}: {len(field)} in turns")
-        shuffle(field)
-        for contender in field:
+        say(f"final, round {number} of {rounds}: {len(racing)} in turns")
+        shuffle(racing)
+        for contender in racing:
             contender.measure()
+        even = tied([_finalist(each) for each in field])
+        racing = [each for each in racing if each.candidate.config in even]
+        if len(racing) <= 1:
+            break
     return tuple(_finalist(each) for each in field)
 
 

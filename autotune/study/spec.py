@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autotune.records import Kernel, Limits, Policy, Problem, Value
+from autotune.records import GOALS, TIME, Kernel, Limits, Policy, Problem, Trial, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class FinalSpec:
         rounds: How often each is measured, all in turns.
     """
 
-    candidates: int = 5
+    candidates: int = 16
     rounds: int = 9
 
 
@@ -46,6 +46,7 @@ class StudySpec:
         kernel_ref: How any process loads the kernel: an installed name or ``/file.py:Class``.
         kernel: The loaded kernel.
         problems: What to tune for, one after the other.
+        goals: Names of ``autotune.records.GOALS``, of which little is wanted; time is one.
         sampler: A name of ``autotune.search.SAMPLERS``.
         trials: Total for each problem, counting those already in the database.
         time_budget_s: For this run of the whole study, in seconds, or None.
@@ -70,6 +71,7 @@ class StudySpec:
     kernel_ref: str
     kernel: Kernel = field(compare=False, repr=False)
     problems: tuple[Problem, ...]
+    goals: tuple[str, ...] = (TIME,)
     sampler: str = "auto"
     trials: int = 200
     time_budget_s: float | None = None
@@ -87,12 +89,17 @@ class StudySpec:
     space: Mapping[str, list[Value]] = field(default_factory=dict)
     export: Path | None = None
 
+    def further(self, trial: Trial) -> list[float | None]:
+        """Return how much a trial takes of the goals besides time, None where it does not tell."""
+        return [GOALS[name].value(trial) for name in self.goals if name != TIME]
+
     def as_dict(self) -> dict[str, Any]:
         """Return what the database stores about this study, ready for JSON."""
         return {
             "name": self.name,
             "kernel": self.kernel_ref,
             "problems": [problem.as_dict() for problem in self.problems],
+            "goals": list(self.goals),
             "search": {
                 "sampler": self.sampler,
                 "trials": self.trials,

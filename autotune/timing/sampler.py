@@ -10,7 +10,16 @@ from typing import Protocol
 
 from autotune.records import Failure, Policy, Status
 from autotune.timing.plan import Plan, make_plan
-from autotune.timing.stopping import FEW, GLANCE, hopeless, lacking, stop_above_ns, too_slow
+from autotune.timing.stopping import (
+    FEW,
+    GLANCE,
+    behind,
+    behind_above_ns,
+    hopeless,
+    lacking,
+    stop_above_ns,
+    too_slow,
+)
 
 LONGEST_NS = 86_400e9  # a day: no launch outlives its lane's limit, so this is a broken timer
 SHORT_NS = 100_000.0  # below this, one launch by itself mostly times its own start
@@ -56,7 +65,8 @@ def time_launches(
         policy: Warm-up, batch length, number of samples, budget, precision and when to give up.
         sets: How many buffer sets the stopwatch rotates over.
         best_ns: Median of the best candidate so far, in ns: one that is much slower is given
-            up after a few samples. None: none is.
+            up after a few samples, and one that will be in no final is known by a few. None: none
+            is.
 
     Returns:
         The samples, or ``bad_measurement`` if the clock gave a time that cannot be.
@@ -68,12 +78,13 @@ def time_launches(
             return first
         plan = make_plan(min(first.samples_ns), sets=sets, policy=policy)
         stopwatch.load(plan)
-        above_ns *= plan.launches
+        above_ns *= plan.launches  # from here on, samples are those of whole batches
         glance = _glance(stopwatch, policy, min(first.samples_ns) * plan.launches, above_ns)
         if hopeless(glance, above_ns):
             return _timing(glance, plan, stopped=True)
-        warm_ns = _warm_up(stopwatch, policy, glance)
-        samples, stopped = _sample(stopwatch, policy, each_ns=warm_ns, above_ns=above_ns)
+        warm = _warm_up(stopwatch, policy, glance)
+        behind_ns = behind_above_ns(policy, best_ns) * plan.launches
+        samples, stopped = _sample(stopwatch, policy, warm, above_ns=above_ns, behind_ns=behind_ns)
     except _ImpossibleTime as error:
         return Failure(status=Status.BAD_MEASUREMENT, message=str(error))
     return _timing(samples, plan, stopped=stopped)
@@ -103,15 +114,17 @@ def _first(stopwatch: Stopwatch, plan: Plan) -> float:
 
 
 def _glance(stopwatch: Stopwatch, policy: Policy, each_ns: float, above_ns: float) -> list[float]:
-    """Return the first samples of warming up, if ``each_ns`` lets expect that it ends with them."""
-    lasts_ns = (GLANCE + 1) * each_ns
-    if each_ns <= above_ns or lasts_ns > policy.warmup_ms * 1e6 / 2:
+    """Return the first samples of warming up, if ``each_ns`` lets expect that it ends with them.
+
+    None are taken if it takes less to warm up and then take a few.
+    """
+    if each_ns <= above_ns or (GLANCE - FEW) * each_ns > policy.warmup_ms * 1e6:
         return []
     return _fresh(stopwatch, GLANCE)
 
 
-def _warm_up(stopwatch: Stopwatch, policy: Policy, begun: Sequence[float]) -> float:
-    """Run until the clock has settled; return about how long a sample then takes, in ns."""
+def _warm_up(stopwatch: Stopwatch, policy: Policy, begun: Sequence[float]) -> list[float]:
+    """Run until the clock has settled; return the samples until then, in ns."""
     needed_ns = policy.warmup_ms * 1e6
     samples = [*begun, *_read(stopwatch, 1)]
     if sum(samples) < needed_ns:
@@ -121,7 +134,7 @@ def _warm_up(stopwatch: Stopwatch, policy: Policy, begun: Sequence[float]) -> fl
         if room < 1:
             break
         samples += _fresh(stopwatch, min(SETTLED, room))
-    return samples[-1]
+    return samples
 
 
 def _settled(samples: Sequence[float], precision: float) -> bool:
@@ -134,14 +147,27 @@ def _settled(samples: Sequence[float], precision: float) -> bool:
 
 
 def _sample(
-    stopwatch: Stopwatch, policy: Policy, *, each_ns: float, above_ns: float
+    stopwatch: Stopwatch,
+    policy: Policy,
+    warm: Sequence[float],
+    *,
+    above_ns: float,
+    behind_ns: float,
 ) -> tuple[list[float], bool]:
-    """Return samples, each near ``each_ns``, and whether they were stopped by ``above_ns``."""
+    """Return samples of what is ``warm`` by now, and whether they were stopped by ``above_ns``.
+
+    Once it is clearly behind, they are enough, even if it is by those that showed it to be warm.
+    """
+    each_ns, shown = warm[-1], list(warm[-2 * SETTLED :])
+    if behind(shown, behind_ns) and _settled(shown, policy.precision):
+        return shown, too_slow(shown, above_ns)
     suspect = each_ns > above_ns and policy.max_samples > FEW
     samples = _fresh(stopwatch, FEW) if suspect else []
     while (more := lacking(samples, policy, each_ns=each_ns)) > 0:
         if too_slow(samples, above_ns):
             return samples, True
+        if behind(samples, behind_ns):
+            break
         samples += _fresh(stopwatch, more)
     return samples, False
 

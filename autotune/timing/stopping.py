@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from autotune.records import Policy
+from autotune.records.final import WITHIN
 from autotune.records.interval import SURE_FROM, median_interval
 
 # So many samples may tell that a candidate is too slow. All of them are then above the bound, which
@@ -37,9 +38,26 @@ def stop_above_ns(policy: Policy, best_ns: float | None) -> float:
         policy: Says how many times the best that is.
         best_ns: Median of the best so far, in ns, or None.
     """
-    if not policy.stop_factor or best_ns is None or math.isnan(best_ns):
+    return _times(policy.stop_factor, best_ns)
+
+
+def behind_above_ns(policy: Policy, best_ns: float | None) -> float:
+    """Return the time from which on a candidate is in no final; infinite if none is given up.
+
+    A search needs to know about how slow it is, and nothing else rests on its precision.
+    """
+    return _times(1 + WITHIN if policy.stop_factor and policy.precision else 0.0, best_ns)
+
+
+def _times(factor: float, best_ns: float | None) -> float:
+    if not factor or best_ns is None or math.isnan(best_ns):
         return math.inf
-    return policy.stop_factor * best_ns
+    return factor * best_ns
+
+
+def behind(samples: Sequence[float], above_ns: float) -> bool:
+    """Return True if the median lies above ``above_ns`` with the confidence of an interval."""
+    return len(samples) >= SURE_FROM and median_interval(samples)[0] > above_ns
 
 
 def too_slow(samples: Sequence[float], above_ns: float) -> bool:

@@ -14,6 +14,7 @@ from autotune.records import (
     front,
     leaders,
     tie_order,
+    tied,
 )
 
 
@@ -47,6 +48,19 @@ def test_who_wins_some_rounds_and_loses_others_ties():
     fast = finalist("fast", 100, 104, 99, 103, 100)
     other = finalist("other", 103, 100, 102, 101, 101)
     assert names(leaders([other, fast])) == ["fast", "other"]
+
+
+def test_who_is_surely_behind_but_by_less_than_anyone_could_use_ties_and_does_not_lead():
+    fast = finalist("fast", 100.0, 104.0, 99.0)
+    close = finalist("close", 100.8, 104.8, 99.8)
+    far = finalist("far", 101.2, 105.2, 100.2)
+    assert names(leaders([far, close, fast])) == ["fast"]
+    assert names(tied([far, close, fast])) == ["fast", "close"]
+
+
+def test_who_went_out_before_the_last_round_neither_leads_nor_ties():
+    out = finalist("out", 90.0, 100.0, 100.0)
+    assert names(tied([out, finalist("through", 100.0, 100.0, 100.0, 100.0)])) == ["through"]
 
 
 @pytest.mark.parametrize("rounds", [1, 2])
@@ -83,11 +97,20 @@ def test_the_front_has_the_trials_of_the_leaders_the_winner_of_their_tie_first()
     assert front([], [first]) == []
 
 
+def test_a_leader_comes_before_what_only_ties_with_it_whatever_the_rule_of_a_tie_says():
+    first, lean = trial("first", registers=90), trial("lean", registers=32)
+    met = [
+        Finalist(config=lean.config, rounds_ns=(100.5, 101.5, 100.5)),
+        Finalist(config=first.config, rounds_ns=(100.0, 101.0, 100.0)),
+    ]
+    assert front(met, [lean, first]) == [first, lean]
+
+
 def test_equals_are_held_apart_in_few_of_many_finals():
     """Three standard errors: of pairs that are alike, few are declared different."""
     draw = random.Random(0)
     apart = 0
     for _ in range(500):
-        one, two = ([draw.gauss(100, 1) for _ in range(7)] for _ in range(2))
-        apart += len(leaders([finalist("one", *one), finalist("two", *two)])) == 1
-    assert apart / 500 < 0.05
+        one, two = ([draw.gauss(100, 3) for _ in range(7)] for _ in range(2))
+        apart += len(tied([finalist("one", *one), finalist("two", *two)])) == 1
+    assert 0 < apart / 500 < 0.05

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 from hosted import FAULTY, Counting, spec
 
-from autotune.records import QUICK, Config, Measurement, Outcome, Status, Trial, load_kernel
+from autotune.records import QUICK, Config, Measurement, Outcome, Status, Trial, load_kernel, tied
 from autotune.study import DriftSpec, FinalSpec, Reason, final, run_study
 from autotune.study.drift import Yardstick
 from autotune.study.final import contestants
@@ -46,10 +48,10 @@ def test_the_best_meet_again_and_what_cannot_be_told_apart_ties(host, store):
     report = run_study(each, device=host, store=store, observer=told).problems[0]
     finalists = only_final(store).finalists
     assert len(finalists) == SMALL.candidates
-    assert {len(finalist.rounds_ns) for finalist in finalists} == {SMALL.rounds}
+    assert max(len(finalist.rounds_ns) for finalist in finalists) <= SMALL.rounds
     assert report.best.config in {finalist.config for finalist in finalists}
     assert report.tied < len(finalists)
-    assert sum("final, round" in note for note in told.notes) == SMALL.rounds
+    assert 3 <= sum("final, round" in note for note in told.notes) <= SMALL.rounds
 
 
 @pytest.mark.usefixtures("all_near")
@@ -171,6 +173,52 @@ def test_what_was_given_up_while_the_device_was_slow_gets_it_too():
         [trial(0, 100.0), given_up], most=5, slowness=lambda each: slow.get(each.number, 1.0)
     )
     assert sorted(numbers(met)) == [0, 1]
+
+
+class Racing:
+    """A question in which every config takes what it says, under a clock that drifts."""
+
+    def __init__(self, seed=0):
+        self.device, self.draw, self.clock = self, random.Random(seed), 1.0
+
+    def candidate(self, config):
+        return SimpleNamespace(config=config)
+
+    def build(self, candidate):
+        return self
+
+    def result(self):
+        return None
+
+    def measure(self, candidate, built):
+        self.clock *= self.draw.gauss(1.0, 0.001)
+        ns = candidate.config["ns"]
+        if ns is None:
+            return Outcome(status=Status.INCORRECT)
+        measured = Measurement(samples_ns=(self.clock * ns,))
+        return Outcome(status=Status.OK, measurement=measured)
+
+
+def raced(*times_ns, rounds=9):
+    configs = [Config(ns=ns) for ns in times_ns]
+    met = final.hold_final(Racing(), configs, rounds=rounds, seed=0, say=lambda _: None)
+    return {each.config["ns"]: len(each.rounds_ns) for each in met}, met
+
+
+def test_who_is_clearly_slower_leaves_the_final_and_who_may_tie_stays_to_its_end():
+    rounds, met = raced(100.0, 100.4, 103.0, 140.0)
+    assert rounds[100.0] == rounds[100.4] == 9
+    assert rounds[140.0] == 3
+    assert rounds[103.0] < 9
+    assert {config["ns"] for config in tied(met)} == {100.0, 100.4}
+
+
+def test_a_final_ends_once_one_is_left():
+    rounds, met = raced(100.0, 150.0, None)
+    assert rounds == {100.0: 3, 150.0: 3, None: 0}
+    assert [config["ns"] for config in tied(met)] == [100.0]
+    assert raced(100.0, rounds=1)[0] == {100.0: 1}
+    assert raced(None)[0] == {None: 0}
 
 
 class Scripted:
