@@ -14,6 +14,7 @@ from autotune.launcher.operands import ALIGNMENT_BYTES
 
 try:
     import torch
+    from torch.autograd.forward_ad import unpack_dual
 except ModuleNotFoundError:
     raise InvalidInput("torch is not installed", hint="pip install torch") from None
 
@@ -31,7 +32,8 @@ class TorchOp:
     """Products of tensors on GPUs by one dispatcher. It may be copied and pickled with a model.
 
     Attributes:
-        by: The name of the dispatcher in this process, in the order in which they were asked.
+        by: The name of the dispatcher in this process, in the order in which they were asked. An
+            operator of torch takes tensors, numbers and text alone, so that graphs name it thus.
 
     Example:
         >>> op = Dispatcher("table.json").torch_op()  # doctest: +SKIP
@@ -48,8 +50,9 @@ class TorchOp:
             b: K×N, of the same dtype and GPU.
 
         Raises:
-            InvalidInput: As for ``Dispatcher.matmul``; but tensors that lie as no kernel reads
-                them are copied first, and gradients are computed, by the same operator.
+            InvalidInput: As for ``Dispatcher.matmul``, or forward-mode derivatives are asked for;
+                but tensors that lie as no kernel reads them are copied first, and gradients are
+                computed, by the same operator.
         """
         if a.dim() == 2:
             return _op(a, b, self.by)
@@ -87,6 +90,11 @@ def _multiply(a: torch.Tensor, b: torch.Tensor, by: str) -> torch.Tensor:
         raise InvalidInput(
             f"this process has no dispatcher {by!r}: the operator was made in another one",
             hint="replace it by Dispatcher(…).torch_op()",
+        )
+    if any(unpack_dual(each).tangent is not None for each in (a, b)):
+        raise InvalidInput(
+            "the operator has no forward-mode derivatives",
+            hint="take them backward, by torch.autograd",
         )
     return _dispatchers[by].matmul(_readable(a), _readable(b))
 

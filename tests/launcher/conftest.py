@@ -11,11 +11,13 @@ from types import SimpleNamespace
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parent))
 from made_table import table_text
+from products import NAMES, TUNED
 
 from autotune.device.loaded import Bound
 from autotune.dispatch import Running, Table
-from autotune.launcher import gpu
+from autotune.launcher import Dispatcher, gpu
 from autotune.launcher.view import DTYPES
 from autotune.records import ELEMENT_BYTES, load_kernel
 from autotune.records.targets import TARGETS
@@ -30,6 +32,7 @@ HERE = Running(
     shared_bytes_per_block=A100.shared_bytes_per_block,
     memory_bytes=150754820096,
 )
+CUBE = {"m": 512, "n": 512, "k": 512}  # every other size takes its config: few are compiled
 _TYPESTR = {"fp16": "<f2", "fp32": "<f4", "fp64": "<f8", "int32": "<i4"}
 _TYPESTR |= {"bf16": "<V2", "e4m3": "|V1"}  # not of numpy's: the array names its type
 _NAMES = {own: name for name, own in DTYPES.items()}
@@ -187,3 +190,54 @@ def operands_of(gemm):
         return {o.name: Foreign(o.shape, o.dtype) for o in gemm.operands(problem)}
 
     return make
+
+
+@pytest.fixture(scope="session")
+def gpu_table(make_table):
+    """One config for each dtype and layout, and a second one to fall to where it fails."""
+    kernel, target = load_kernel("gemm"), gpu.target(0)
+    problems = [CUBE | {"dtype": dtype, "layout": layout} for dtype, layout in TUNED]
+    answers = [
+        (problem, kernel.default(kernel.problem_type.parse(problem), target))
+        for problem in problems
+    ]
+    second, config = answers[TUNED.index(("bf16", "nt"))]
+    config = config.replace(stages=4 if config["stages"] == 3 else 3)
+    answers.append((second | {"m": 4096, "n": 4096, "k": 4096}, config))
+    return make_table(*answers, arch=target.arch)
+
+
+@pytest.fixture(scope="session")
+def shared(gpu_table, binaries):
+    return Dispatcher(gpu_table, store=binaries)
+
+
+@pytest.fixture
+def known(shared, monkeypatch):
+    """The dispatcher, which from ``known()`` on answers known calls alone."""
+
+    def only():
+        monkeypatch.setattr(shared, "_matmul", _unknown)
+        return shared
+
+    yield only
+    monkeypatch.undo()
+
+
+def _unknown(*arguments, **named):
+    raise AssertionError("this call took the careful way")
+
+
+@pytest.fixture
+def drawn(torch):
+    """Draw a tensor on the GPU as a matrix of these extents, stored transposed for ``t``."""
+    generator = torch.Generator("cuda").manual_seed(0)
+
+    def draw(rows, columns, letter="n", dtype="bf16", device="cuda"):
+        kind = getattr(torch, NAMES[dtype])
+        shape = (rows, columns) if letter == "n" else (columns, rows)
+        values = torch.rand(shape, device="cuda", generator=generator).mul_(2).sub_(1)
+        stored = values.to(device, kind)
+        return stored if letter == "n" else stored.t()
+
+    return draw

@@ -11,6 +11,7 @@ from autotune.errors import InvalidInput
 
 torch = pytest.importorskip("torch")
 
+from torch.autograd import forward_ad  # noqa: E402 - needs torch
 from transformer import Transformer  # noqa: E402 - needs torch
 
 from autotune.launcher.torch_op import TorchOp, registered  # noqa: E402 - needs torch
@@ -90,6 +91,20 @@ def test_what_no_kernel_reads_is_copied(op):
         torch.testing.assert_close(op.matmul(a, whole), a @ whole)
     lazily = torch._neg_view(whole)
     torch.testing.assert_close(op.matmul(lazily, whole.t()), -whole @ whole.t())
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # torch's own use of it
+def test_derivatives_that_it_would_lose_are_refused(op):
+    a, b, along = torch.rand(3, 4), torch.rand(4, 5), torch.ones(3, 4)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(a, along)
+        with pytest.raises(InvalidInput, match="no forward-mode derivatives"):
+            op.matmul(dual, b)
+        with pytest.raises(NotImplementedError, match="jvp"):
+            op.matmul(dual, b.clone().requires_grad_())
+        torch.testing.assert_close(op.matmul(a, b), a @ b)
+    with pytest.raises(InvalidInput, match="no forward-mode derivatives"):
+        torch.func.jvp(lambda each: op.matmul(each, b), (a,), (along,))
 
 
 def test_each_dispatcher_has_its_own(op, host):
