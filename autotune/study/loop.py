@@ -20,6 +20,7 @@ from autotune.study.drift import Yardstick
 from autotune.study.events import Observer, ProblemReport, Reason, Silent, StudyReport
 from autotune.study.experience import experience
 from autotune.study.final import contestants, examined, hold_final
+from autotune.study.polish import Polished
 from autotune.study.progress import Progress
 from autotune.study.prospect import Prospect
 from autotune.study.question import Question
@@ -158,7 +159,7 @@ class _ProblemSearch:
         return Deferred(lambda: self._searcher(sampler, elsewhere))
 
     def _searcher(self, sampler: str, elsewhere: Sequence[Mapping[Config, float]]) -> Searcher:
-        return make_searcher(
+        searcher = make_searcher(
             sampler,
             space=self._question.space,
             valid=self._valid,
@@ -166,6 +167,14 @@ class _ProblemSearch:
             estimates=self._question.estimates(self._valid),
             elsewhere=elsewhere,
         )
+        if sampler not in MODELS or not self._holds_final or len(self._spec.goals) > 1:
+            return searcher
+        space, trials = self._question.space, self._spec.trials
+        return Polished(searcher, space, self._valid, trials=trials)
+
+    @property
+    def _holds_final(self) -> bool:
+        return self._spec.final.candidates > 1 and not self._device.replays
 
     def _note(self, observer: Observer, text: str) -> None:
         observer.note(f"{self._problem}: {text}")
