@@ -30,8 +30,8 @@ from autotune.records import (
     Failure,
     Limits,
     Outcome,
-    leaders,
     load_kernel,
+    tied,
 )
 from autotune.store import Store
 from autotune.study import StudySpec, run_study
@@ -104,11 +104,11 @@ def _tuned(device: Device, spec: StudySpec, began: datetime) -> Row:
         ended = time.monotonic()
         [exported] = exports(store, spec).values()
         finals = store.finals().values()
-        tied = [exported, *(each for final in finals for each in leaders(final.finalists))]
+        even = [exported, *(each for final in finals for each in tied(final.finalists))]
         trials = [row.trial for row in store.rows()]
     return {
         "exported": exported.as_dict(),
-        "tied": [each.as_dict() for each in tied],
+        "tied": [each.as_dict() for each in even],
         "gpu_s": metered.measured_s,
         "busy": metered.measured_s / (ended - metered.first_at),
         "utilization": fmean(looks) / 100 if looks else None,
