@@ -7,6 +7,7 @@ import json
 import pytest
 from made_table import table_text
 from unseen import by_answer
+from unseen_again import again, target_of
 from unseen_candidates import Builds, Candidates
 from unseen_problems import Family, drawn, family_of, suite
 from unseen_rules import KERNEL, RULES, Rules
@@ -14,6 +15,7 @@ from unseen_summary import BEST_OF_TABLE, LIBRARY, lines, summary
 from unseen_waves import Waves, fitted, work
 
 from autotune.dispatch import Table
+from autotune.records import Config
 from autotune.records.targets import TARGETS
 from autotune.toolchain import BinaryStore, CompilePool, Nvrtc
 from kernel_space.gemm import GemmProblem
@@ -186,3 +188,31 @@ def test_the_best_of_the_table_is_its_fastest_config_in_the_run():
     us = {"a": 3.0, "b": 2.0, "c": 1.0, "torch.matmul": 4.0, "cublasLt 2": 3.5}
     found = by_answer(us, {"table": "a", "nearest M": "gone"}, held=["a", "b"])
     assert found == {"table": 3.0, BEST_OF_TABLE: 2.0, LIBRARY: 4.0, "cublasLt": 3.5}
+
+
+def test_another_table_is_judged_by_what_was_timed(table):
+    rules = Rules(table, {}, TARGET)
+    problem = GemmProblem(2048, 512, 4096)
+    wide, tall, small = (Config(entry_of(table, shape)) for shape in (WIDE, TALL, SMALL))
+    timed = {
+        "family": "prefill",
+        **problem.as_dict(),
+        "us": {LIBRARY: 3.0},
+        "brief_us": {"a": 1.0, "b": 1.5, "c": 2.0},
+        "wrong": {"a": 7},
+        "best": "b",
+    }
+    named = [
+        {"name": name, "config": config.as_dict()}
+        for name, config in zip("abc", (wide, tall, small), strict=True)
+    ]
+    [found] = again([{"rule": "table"}, timed, *named], rules)
+    assert found["best_us"] == 1.5  # for what was wrong is out
+    assert found["us"]["table"] == found["us"][BEST_OF_TABLE] == 1.5
+    assert found["us"][LIBRARY] == 3.0
+    [found] = again([timed, *named[:1]], rules)
+    assert set(found["us"]) == {LIBRARY}  # no other answer was timed
+
+
+def test_a_table_says_what_device_it_is_of(table):
+    assert target_of(table) == TARGET
