@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from arms import arrays
+from beside_kernel_tuner import SHARED_LIMIT_BYTES, chosen_configs, evaluated
 from contenders import Tuned, complain
 from harness import buffer_sets, interleave, median_us, write_json
 from live import Fixed
@@ -58,6 +59,7 @@ def main() -> None:
     require()
     _, recorded = recorded_times(arguments.recording, Gemm())
     live = _live_rows(arguments.live)
+    print(f"Kernel Tuner: configs of up to {SHARED_LIMIT_BYTES >> 10} KiB of shared memory alone")
     print(HEADING)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as cache:
@@ -134,14 +136,12 @@ def _tuned_by_triton(problem: GemmProblem, cache: str, *, only_compile: bool = F
         stdout=subprocess.PIPE,
         check=True,
     )
-    answer = json.loads(done.stdout) if done.stdout.strip() else {}
+    answer = {} if only_compile else json.loads(done.stdout.splitlines()[-1])
     return {**answer, "seconds": time.monotonic() - began}
 
 
 def _kernel_tuner(problem: GemmProblem, evaluations: float) -> Row:
     """Return what Kernel Tuner finds among random configs that it can launch, and its seconds."""
-    from beside_kernel_tuner import chosen_configs, evaluated
-
     count = max(FEWEST, min(MOST, int(evaluations)))
     configs = chosen_configs(problem, target(0), count)
     found, seconds = evaluated(problem, configs, target(0))
