@@ -54,6 +54,8 @@ class TorchOp:
                 but tensors that lie as no kernel reads them are copied first, and gradients are
                 computed, by the same operator.
         """
+        if not torch.compiler.is_compiling():
+            _refuse_tangents(a, b)
         if a.dim() == 2:
             return _op(a, b, self.by)
         rows = a.reshape(a.shape[:-1].numel(), a.shape[-1])  # -1 is anything where K is 0
@@ -85,16 +87,20 @@ def registered(dispatcher: Dispatcher) -> TorchOp:
     return TorchOp(name)
 
 
+def _refuse_tangents(*tensors: torch.Tensor) -> None:
+    """Raise where torch would drop them in silence: its custom operators have none."""
+    if any(unpack_dual(each).tangent is not None for each in tensors):
+        raise InvalidInput(
+            "the operator has no forward-mode derivatives",
+            hint="take them backward, by torch.autograd",
+        )
+
+
 def _multiply(a: torch.Tensor, b: torch.Tensor, by: str) -> torch.Tensor:
     if by not in _dispatchers:
         raise InvalidInput(
             f"this process has no dispatcher {by!r}: the operator was made in another one",
             hint="replace it by Dispatcher(…).torch_op()",
-        )
-    if any(unpack_dual(each).tangent is not None for each in (a, b)):
-        raise InvalidInput(
-            "the operator has no forward-mode derivatives",
-            hint="take them backward, by torch.autograd",
         )
     return _dispatchers[by].matmul(_readable(a), _readable(b))
 

@@ -98,10 +98,9 @@ def test_derivatives_that_it_would_lose_are_refused(op):
     a, b, along = torch.rand(3, 4), torch.rand(4, 5), torch.ones(3, 4)
     with forward_ad.dual_level():
         dual = forward_ad.make_dual(a, along)
-        with pytest.raises(InvalidInput, match="no forward-mode derivatives"):
-            op.matmul(dual, b)
-        with pytest.raises(NotImplementedError, match="jvp"):
-            op.matmul(dual, b.clone().requires_grad_())
+        for other in (b, b.clone().requires_grad_()):
+            with pytest.raises(InvalidInput, match="no forward-mode derivatives"):
+                op.matmul(dual, other)
         torch.testing.assert_close(op.matmul(a, b), a @ b)
     with pytest.raises(InvalidInput, match="no forward-mode derivatives"):
         torch.func.jvp(lambda each: op.matmul(each, b), (a,), (along,))
