@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from contextlib import closing
 
 import pytest
@@ -89,3 +90,11 @@ def test_half_way_is_decided_once_for_all(exported):
         find = Table.parse(json.dumps(document)).finder("gemm")
         chosen = [find[m, 4096, 7168, "bf16", "nt"].entry.problem["m"] for m in (22, 23, 24)]
         assert chosen == [16, 32, 32]
+
+
+def test_every_entry_is_a_row_that_was_verified(exported, table):
+    with closing(sqlite3.connect(exported.with_name("results.db"))) as database:
+        rows = dict(database.execute("SELECT id, status FROM trial"))
+    for entry in table.kernels["gemm"].entries:
+        assert entry.evidence.verified
+        assert rows[entry.evidence.row_id] == "ok"

@@ -102,6 +102,29 @@ def test_configs_in_turn_do_not_disturb_each_other(binaries, cupy, gemm, make_ta
         assert_product(gemm, dispatcher(a, b), a, b, "fp16")
 
 
+def test_clusters_of_one_call_are_not_those_of_the_next(binaries, cupy, gemm, make_table):
+    """Blocks in clusters of two, then alone, then in clusters again; and nothing in between."""
+    target = gpu.target(0)
+    if target.arch != "sm_90a":
+        pytest.skip("no clusters of blocks")
+    paired = {"m": 256, "n": 256, "k": 256, "dtype": "fp16", "layout": "nn"}
+    alone = paired | {"m": 512, "n": 512, "k": 512}
+    default = gemm.default(gemm.problem_type.parse(paired), target)
+    table = make_table(
+        (paired, default.replace(cluster_m=2)),
+        (alone, default.replace(cluster_m=1)),
+        arch=target.arch,
+    )
+    dispatcher = Dispatcher(table, store=binaries)
+    for seed, size in enumerate((256, 512, 256, 512, 256)):
+        a, b = filled(cupy, (size, size), "fp16", seed), filled(cupy, (size, size), "fp16", 9)
+        choice = dispatcher.prepare(paired | {"m": size, "n": size, "k": size})
+        assert (choice.source, choice.config["cluster_m"]) == ("exact", 2 if size == 256 else 1)
+        for _ in range(2):
+            assert_product(gemm, dispatcher(a, b), a, b, "fp16")
+        assert dispatcher(a[:0], b).shape == (0, size)
+
+
 @pytest.mark.parametrize("give", ["current", "object", "handle", "protocol"])
 def test_the_callers_stream_orders_the_launch(dispatcher, cupy, gemm, give):
     """The inputs are written late on the same stream: any other stream would read zeros."""
