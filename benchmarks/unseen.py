@@ -98,9 +98,10 @@ def _judged(arguments: argparse.Namespace, device: Target, builds: Builds) -> It
     how = {"predicted": arguments.predicted, "crossed": arguments.crossed}
     candidates = Candidates(rules, measured, device, **how)
     problems = drawn(suite(), arguments.limit, arguments.seed)
-    plan = {problem: candidates.of(problem) for problem in problems}
-    for problem, configs in plan.items():
-        builds.start(problem, configs)
+    plan = {}
+    for problem in problems:
+        plan[problem] = candidates.of(problem)
+        builds.start(problem, plan[problem])
     print(f"{len(problems)} problems, {len(builds)} binaries", flush=True)
     for problem, configs in plan.items():
         meeting = Meeting(problem, builds, configs)
