@@ -7,7 +7,7 @@ from autotune.records.config import Config, Value
 from autotune.records.device import DeviceIdentity, Target, Toolchain
 from autotune.records.drift import Reading
 from autotune.records.final import Finalist, front, leaders, tie_order, tied
-from autotune.records.goal import GOALS, TIME, Goal, goals_named, nondominated
+from autotune.records.goal import GOALS, TIME, Goal, goals_named, nondominated, undominated
 from autotune.records.identity import canonical_json, digest, digest_bytes
 from autotune.records.kernel import (
     Candidate,
@@ -83,4 +83,5 @@ __all__ = [
     "one_line",
     "tie_order",
     "tied",
+    "undominated",
 ]

@@ -64,6 +64,17 @@ def goals_named(names: Iterable[str]) -> tuple[Goal, ...]:
     return tuple(GOALS[name] for name in (TIME, *(name for name in wanted if name != TIME)))
 
 
+def undominated(trials: Sequence[Trial], goals: Sequence[Goal]) -> list[Trial]:
+    """Return the trials that no other beats in all goals, the least of the first one first.
+
+    What does not tell one of the goals is left out.
+    """
+    values = [[goal.value(trial) for goal in goals] for trial in trials]
+    known = [at for at, each in enumerate(values) if None not in each]
+    found = nondominated([[value or 0.0 for value in values[at]] for at in known])
+    return [trials[known[at]] for at in found]
+
+
 def nondominated(points: Sequence[Sequence[float]]) -> list[int]:
     """Return where the points are that no other beats, in the order of their first value.
 

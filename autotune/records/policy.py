@@ -8,7 +8,7 @@ from typing import Any
 
 from autotune.records.identity import digest
 
-_CAME_LATER = ("precision", "stop_factor")  # with 0 for what was always so
+_CAME_LATER = ("precision", "stop_factor", "energy_ms", "error")  # with 0 for what was always so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,8 @@ class Policy:
         draws: Random inputs that each candidate is checked on, besides the integer ones.
         repeats: Further runs on the same inputs that must agree bit for bit.
         seed: Seed of the random inputs.
+        energy_ms: The candidate runs so long once more, in ms, to tell its energy. 0: it does not.
+        error: Tell the largest error on the random inputs, too.
     """
 
     warmup_ms: float = 20.0
@@ -47,6 +49,8 @@ class Policy:
     draws: int = 1
     repeats: int = 2
     seed: int = 0
+    energy_ms: float = 0.0
+    error: bool = False
 
     @property
     def key(self) -> str:

@@ -11,6 +11,8 @@ from autotune.report.units import NOISY, rate_text, time_text
 from autotune.study.events import ProblemReport, StudyReport
 from autotune.study.spec import StudySpec
 
+_FRONT = Column("front", lambda row: str(row["front"]), right=True)
+
 
 def summary_sheet(spec: StudySpec, report: StudyReport) -> Sheet:
     """Return one row for each problem of a study that ran."""
@@ -24,6 +26,7 @@ def summary_sheet(spec: StudySpec, report: StudyReport) -> Sheet:
             Column(f"best{_remark(spec, report)}", _best, right=True),
             Column("rate", lambda row: rate_text(row, row["median_ns"]), right=True),
             Column("vs default", _speedup, right=True),
+            *([_FRONT] if len(spec.goals) > 1 else []),
             Column("configuration", lambda row: _config(spec.kernel, row), moves=True),
         ),
         extra={
@@ -55,6 +58,7 @@ def _row(spec: StudySpec, found: ProblemReport) -> Row:
         "median_ns": _median_ns(best),
         "spread": best.measurement.spread if best and best.measurement else None,
         "tied": found.tied,
+        "front": found.front,
         "default_ns": _median_ns(found.default),
         "config": best.config.as_dict() if best else None,
         "row_id": best.row_id if best else None,

@@ -35,6 +35,7 @@ class ProblemReport:
         valid: Size of the valid space.
         best: The fastest verified trial, by the final if there was one; None if none is right.
         tied: How many others the final could not tell from it.
+        front: How many trials are right and beaten by none in all goals of the study.
         default: The trial of the kernel's default config, or None if it was not tried.
         statuses: How many trials ended in each status.
     """
@@ -46,6 +47,7 @@ class ProblemReport:
     valid: int
     best: Trial | None
     tied: int = 0
+    front: int = 0
     default: Trial | None
     statuses: Mapping[Status, int]
 

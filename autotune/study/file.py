@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,19 +14,22 @@ from pydantic_core import ErrorDetails
 from autotune.errors import InvalidInput, InvalidProblem
 from autotune.records import (
     PRESETS,
+    TIME,
     Kernel,
     Limits,
     Policy,
     Problem,
     absolute_reference,
+    goals_named,
     load_kernel,
 )
-from autotune.search import MODELS, SAMPLERS
+from autotune.search import MODELS, SAMPLERS, chosen
 from autotune.study.spec import DriftSpec, FinalSpec, StudySpec
 
 MOST_S = 366 * 86_400.0  # a limit above this is a slip, and no clock takes it
 MOST_COUNT = 1_000_000
 
+_ASKED: dict[str, dict[str, Any]] = {"energy": {"energy_ms": 400.0}, "error": {"error": True}}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)")
 _MUST_BE = {
     "greater_than_equal": "be at least {ge}",
@@ -108,6 +112,8 @@ class _Policy(_Section):
     draws: int | None = Field(default=None, ge=1, le=MOST_COUNT)
     repeats: int | None = Field(default=None, ge=0, le=MOST_COUNT)
     seed: int | None = Field(default=None, ge=0, lt=2**32)
+    energy_ms: float | None = Field(default=None, ge=0, le=MOST_S * 1e3)
+    error: bool | None = None
 
 
 class _Limits(_Section):
@@ -143,6 +149,7 @@ class _Export(_Section):
 class _Study(_Section):
     name: Annotated[str, BeforeValidator(_name)] = Field(min_length=1, max_length=200)
     kernel: str = Field(min_length=1)
+    goals: list[str] = [TIME]
     search: _Search = _Search()
     policy: _Policy = _Policy()
     limits: _Limits = _Limits()
@@ -164,6 +171,8 @@ def load_study(path: Path) -> StudySpec:
     """
     study = _checked(path, _read(path))
     try:
+        goals = tuple(goal.name for goal in goals_named(study.goals))
+        _refuse_what_knows_time_alone(study.search, goals)
         _refuse_a_stop_that_never_comes(study.search)
         kernel_ref = absolute_reference(study.kernel, path.parent)
         kernel = load_kernel(kernel_ref)
@@ -172,6 +181,7 @@ def load_study(path: Path) -> StudySpec:
             kernel_ref=kernel_ref,
             kernel=kernel,
             problems=_problems(study, kernel),
+            goals=goals,
             sampler=study.search.sampler,
             trials=study.search.trials,
             time_budget_s=study.search.time_budget,
@@ -180,7 +190,7 @@ def load_study(path: Path) -> StudySpec:
             warm_start=study.search.warm_start == "on",
             stop_chance=study.search.stop_chance,
             stop_gain=study.search.stop_gain,
-            policy=_policy(study.policy),
+            policy=_policy(study.policy, goals),
             limits=Limits(**study.limits.model_dump()),
             final=FinalSpec(**study.final.model_dump()),
             drift=DriftSpec(**study.drift.model_dump()),
@@ -248,6 +258,12 @@ def _siblings(location: tuple[int | str, ...]) -> list[str]:
     return list(section.model_fields)
 
 
+def _refuse_what_knows_time_alone(section: _Search, goals: Sequence[str]) -> None:
+    chosen(section.sampler, goals=len(goals))
+    if section.stop_chance and len(goals) > 1:
+        raise InvalidInput("search.stop_chance: a gain is foreseen of time alone; give it one goal")
+
+
 def _refuse_a_stop_that_never_comes(section: _Search) -> None:
     if section.stop_chance and section.sampler not in ("auto", *MODELS):
         raise InvalidInput(
@@ -256,12 +272,13 @@ def _refuse_a_stop_that_never_comes(section: _Search) -> None:
         )
 
 
-def _policy(section: _Policy) -> Policy:
+def _policy(section: _Policy, goals: Sequence[str]) -> Policy:
     if section.preset not in PRESETS:
         raise InvalidInput(
             f"policy.preset: {section.preset!r} is not a preset; allowed: {', '.join(PRESETS)}"
         )
-    changes = section.model_dump(exclude={"preset"}, exclude_none=True)
+    asks = {field: value for name in goals for field, value in _ASKED.get(name, {}).items()}
+    changes = asks | section.model_dump(exclude={"preset"}, exclude_none=True)
     policy = PRESETS[section.preset].replace(**changes)
     if policy.min_samples > policy.max_samples:
         raise InvalidInput(

@@ -138,7 +138,8 @@ class _ProblemSearch:
                     return ran, Reason.EXHAUSTED if ran else Reason.FINISHED_BEFORE
                 ready = nullcontext if ran else partial(ahead.hear, searcher.make)
                 trial = self._finish(underway, ready)
-                ahead.tell(partial(searcher.tell, trial.config, trial.status, trial.known_ns))
+                told = trial.config, trial.status, trial.known_ns, self._spec.further(trial)
+                ahead.tell(partial(searcher.tell, *told))
                 observer.trial(self._problem, trial, self._progress.best)
                 self._refuse_a_broken_machine()
                 self._watch(observer)
@@ -150,13 +151,20 @@ class _ProblemSearch:
 
     def _make_searcher(self, observer: Observer) -> Deferred:
         spec = self._spec
-        sampler = chosen(spec.sampler, valid=len(self._valid), trials=spec.trials)
+        sampler = self._sampler()
         elsewhere = self._elsewhere() if sampler in MODELS else []
         if spec.sampler != sampler or elsewhere:
             self._note(observer, _way(sampler, elsewhere))
+        mute = sum(None in spec.further(trial) for trial in self._progress.fastest_first())
+        if mute:
+            self._note(observer, f"{mute} trials of earlier runs do not tell all goals")
         if spec.stop_chance and sampler not in MODELS:
             self._note(observer, f"{sampler} cannot tell when a gain is unlikely: it goes on")
         return Deferred(lambda: self._searcher(sampler, elsewhere))
+
+    def _sampler(self) -> str:
+        spec, valid = self._spec, len(self._valid)
+        return chosen(spec.sampler, valid=valid, trials=spec.trials, goals=len(spec.goals))
 
     def _searcher(self, sampler: str, elsewhere: Sequence[Mapping[Config, float]]) -> Searcher:
         searcher = make_searcher(
@@ -166,6 +174,7 @@ class _ProblemSearch:
             seed=self._spec.seed,
             estimates=self._question.estimates(self._valid),
             elsewhere=elsewhere,
+            goals=len(self._spec.goals),
         )
         if sampler not in MODELS or not self._holds_final or len(self._spec.goals) > 1:
             return searcher
@@ -208,12 +217,16 @@ class _ProblemSearch:
         """Measure and record a candidate; nothing is recorded if ``ready`` raises."""
         built = underway.build.result()
         began = time.perf_counter_ns()
-        best_ns = self._progress.best.median_ns if self._progress.best else None
-        outcome = self._question.measure(underway.candidate, built, best_ns)
+        outcome = self._question.measure(underway.candidate, built, self._best_ns())
         device_ns = time.perf_counter_ns() - began
         ready()
         config = underway.candidate.config
         return self._progress.add(config, built=built, outcome=outcome, device_ns=device_ns)
+
+    def _best_ns(self) -> float | None:
+        """Return the time of which a multiple is too slow: for other goals than time, none is."""
+        best = self._progress.best
+        return best.median_ns if best and len(self._spec.goals) == 1 else None
 
     def _refuse_a_broken_machine(self) -> None:
         trials = self._progress.trials.values()
@@ -308,6 +321,7 @@ class _ProblemSearch:
             valid=self._valid_count,
             best=leading[0] if leading else None,
             tied=max(0, len(leading) - 1),
+            front=len(progress.front()),
             default=progress.default,
             statuses=Counter(trial.status for trial in progress.trials.values()),
         )

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Sequence
 from typing import TypeVar
 
-from autotune.records import Binary, Config, Failure, Finalist, Outcome, Reading, Trial, front
+from autotune.records import (
+    Binary,
+    Config,
+    Failure,
+    Finalist,
+    Outcome,
+    Reading,
+    Trial,
+    front,
+    undominated,
+)
 from autotune.store import Context, Store
 from autotune.study.question import Question
 
@@ -98,6 +108,12 @@ class Progress:
         """Return the winner and what ties with it: by the final, or else the best alone."""
         right = filter(_is_right, self.trials.values())
         return front(self.finalists, right) or [*filter(None, [self.best])]
+
+    def front(self) -> list[Trial]:
+        """Return the trials that are right and that none beats in all goals, the fastest first."""
+        failed = {each.config for each in self.finalists if each.failed}
+        right = [trial for trial in self.fastest_first() if trial.config not in failed]
+        return undominated(right, self._question.spec.seeks)
 
     def _fastest(self) -> Trial | None:
         return min(filter(_is_right, self.trials.values()), key=_median_ns, default=None)

@@ -33,7 +33,8 @@ class Prospect:
         """
         asked, poor = len(trials) - len(trials) % EVERY, False
         for told, trial in enumerate(trials, 1):
-            self._searcher.tell(trial.config, trial.status, trial.known_ns)
+            further = self._spec.further(trial)
+            self._searcher.tell(trial.config, trial.status, trial.known_ns, further)
             if told == asked:
                 poor = self.is_poor(told)
         return poor

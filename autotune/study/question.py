@@ -130,9 +130,13 @@ class Question:
         outcome: Outcome,
         device_ns: int,
     ) -> Trial:
-        """Return what is stored of a candidate that was built and measured."""
+        """Return what is stored of a candidate that was built and measured.
+
+        Raises:
+            InvalidInput: It is right, and the device does not tell a goal of the study of it.
+        """
         binary = built if isinstance(built, Binary) else None
-        return Trial(
+        trial = Trial(
             number=number,
             problem_key=self.problem.key,
             config=config,
@@ -146,6 +150,18 @@ class Question:
             device_ns=device_ns,
             verified=self.policy.verify and outcome.status in _VERIFIED_FIRST,
         )
+        self._require_goals(trial)
+        return trial
+
+    def _require_goals(self, trial: Trial) -> None:
+        """Raise if a trial that is right does not tell how it meets a goal of the study."""
+        values = zip(self.spec.seeks[1:], self.spec.further(trial), strict=True)
+        unknown = [goal.name for goal, value in values if value is None]
+        if unknown and trial.status is Status.OK:
+            raise InvalidInput(
+                f"goals: {self.device.name} does not tell {unknown[0]} of {self.problem}",
+                hint="leave it out, or measure on a device that tells it",
+            )
 
     def _dynamic_shared_bytes(self, config: Config, status: Status) -> int | None:
         """Return the most that a launch of ``config`` asks for in a block, if it ran.

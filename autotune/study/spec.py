@@ -8,7 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autotune.records import GOALS, TIME, Kernel, Limits, Policy, Problem, Trial, Value
+from autotune.records import (
+    TIME,
+    Goal,
+    Kernel,
+    Limits,
+    Policy,
+    Problem,
+    Trial,
+    Value,
+    goals_named,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +99,14 @@ class StudySpec:
     space: Mapping[str, list[Value]] = field(default_factory=dict)
     export: Path | None = None
 
+    @property
+    def seeks(self) -> tuple[Goal, ...]:
+        """The goals, time first."""
+        return goals_named(self.goals)
+
     def further(self, trial: Trial) -> list[float | None]:
         """Return how much a trial takes of the goals besides time, None where it does not tell."""
-        return [GOALS[name].value(trial) for name in self.goals if name != TIME]
+        return [goal.value(trial) for goal in self.seeks[1:]]
 
     def as_dict(self) -> dict[str, Any]:
         """Return what the database stores about this study, ready for JSON."""

@@ -73,6 +73,18 @@ def test_a_study_file_says_everything(study):
     assert spec.policy == STANDARD.replace(max_samples=9)
     assert spec.kernel.name == "adder"
     assert Path(spec.kernel_ref.split(":")[0]).is_absolute()
+    assert spec.goals == ("time",)
+
+
+def test_what_a_goal_takes_to_measure_is_asked_for_unless_the_file_says_how(study):
+    named = GOOD.replace("kernel =", 'goals = ["energy", "time", "error"]\nkernel =')
+    own = named.replace("max_samples = 9", "energy_ms = 50")
+
+    assert load_study(study(named)).goals == ("time", "energy", "error")
+    assert load_study(study(named)).policy == STANDARD.replace(
+        max_samples=9, energy_ms=400, error=True
+    )
+    assert load_study(study(own)).policy == STANDARD.replace(energy_ms=50, error=True)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +95,23 @@ def test_a_study_file_says_everything(study):
         ("trials = 10", "trials = 0", r"search\.trials: .*at least 1, not 0"),
         ("trials = 10", 'trials = "10"', r"search\.trials: must be a whole number, not '10'"),
         ("trials = 10", 'sampler = "magic"', r"search\.sampler: 'magic' .*allowed: .*\btpe\b"),
+        (
+            "kernel =",
+            "goals = ['time', 'speed']\nkernel =",
+            r"no goal named 'speed'; allowed",
+        ),
+        ("kernel =", "goals = ['error']\nkernel =", r"goals: error: 'time' must be one of them"),
+        ("kernel =", "goals = 'time'\nkernel =", r"goals: must be a list, not 'time'"),
+        (
+            "[search]",
+            "goals = ['time', 'registers']\n[search]\nsampler = 'gp'",
+            r"sampler gp has one goal, time; with several, allowed: auto, tpe, random, exhaustive",
+        ),
+        (
+            "[search]",
+            "goals = ['time', 'registers']\n[search]\nstop_chance = 0.1",
+            r"search\.stop_chance: a gain is foreseen of time alone; give it one goal",
+        ),
         ('"5m"', '"soon"', r"search\.time_budget: 'soon' is not a duration"),
         ('"5m"', "300", r"search\.time_budget: 300 is not a duration"),
         ('"standard"', '"slow"', r"policy\.preset: 'slow' .*allowed: quick, standard, careful"),
