@@ -58,35 +58,32 @@ def quarter_of(size: int) -> int:
     return (exponent - 1) * QUARTERS + int((2 * mantissa - 1) * QUARTERS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
-    """Cells along each scaled field, and the entries that can be nearest in each cell."""
-
-    axes: tuple[Axis, ...]
-    candidates: tuple[tuple[int, ...], ...]
-
-
-def grid(sizes: Sequence[tuple[int, ...]], weights: Sequence[int], needs: Sequence[int]) -> Grid:
-    """Return the grid of entries in their order.
+def nearest_by_cell(
+    sizes: Sequence[tuple[int, ...]],
+    axes: Sequence[Axis],
+    weights: Sequence[int],
+    needs: Sequence[int],
+) -> list[tuple[int, ...]]:
+    """Return which entries can be nearest in each cell, the last axis fastest.
 
     Args:
         sizes: The scaled fields of each entry.
+        axes: The cells along each field.
         weights: How much an octave of each field counts.
         needs: A bit for each condition under which an entry may serve.
     """
-    axes = _axes(sizes, len(weights))
     behind = [
         _behind([some[field] for some in sizes], axes[field], weight)
         for field, weight in enumerate(weights)
     ]
     may_beat = np.array([[not one & ~other for other in needs] for one in needs], bool)
     smaller = np.array([[one < other for other in sizes] for one in sizes], bool)
-    candidates = []
+    found = []
     for parts in product(*behind):
         total = sum(parts, start=np.zeros((len(sizes), len(sizes)), np.int64))
         beats = may_beat & ((total < 0) | ((total == 0) & smaller))
-        candidates.append(tuple(np.flatnonzero(~beats.any(axis=0)).tolist()))
-    return Grid(axes=axes, candidates=tuple(candidates))
+        found.append(tuple(np.flatnonzero(~beats.any(axis=0)).tolist()))
+    return found
 
 
 def _behind(sizes: Sequence[int], axis: Axis, weight: int) -> Any:
@@ -100,7 +97,7 @@ def _behind(sizes: Sequence[int], axis: Axis, weight: int) -> Any:
     return (apart[:, :, :, None] - apart[:, :, None, :]).max(axis=1)
 
 
-def _axes(sizes: Sequence[tuple[int, ...]], fields: int) -> tuple[Axis, ...]:
+def axes_of(sizes: Sequence[tuple[int, ...]], fields: int) -> tuple[Axis, ...]:
     """Return the finest axes whose cells are not too many for so few entries."""
     most = min(MOST_CELLS, CELLS_PER_ENTRY * len(sizes)) if len(sizes) > 1 else 1
     for shift in range(MOST_QUARTERS.bit_length()):

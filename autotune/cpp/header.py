@@ -146,7 +146,8 @@ def _data(layout: Layout) -> str:
             "autotune::Default",
             [f"{{{needs}u, {at}}}" for needs, at in layout.defaults],
         ),
-        "cells": ("std::uint32_t", [*map(str, layout.cells)]),
+        "grids": ("std::uint32_t", [f"{each}u" for each in layout.grids]),
+        "cells": (_smallest(len(layout.candidates) + 1), [*map(str, layout.cells)]),
         "candidates": (_smallest(len(layout.sizes)), [*map(str, layout.candidates)]),
         "places": (_SIZES, places),
         "sizes": (_SIZES, [nested(f"{size}LL" for size in some) for some in layout.sizes]),
@@ -177,7 +178,8 @@ def _group(group: Group) -> str:
     ]
     shift_of = group.axes[0].shift if group.axes else 0
     strictest = nested(_condition(at, each) for at, each in enumerate(group.strictest))
-    return f"{{{ranges}, {strictest}, {nested(axes)}, {shift_of}, {group.whole}, {group.part}}}"
+    grids = f"{group.grids}, {str(group.masked).lower()}"
+    return f"{{{ranges}, {strictest}, {nested(axes)}, {shift_of}, {grids}}}"
 
 
 def _functions(layout: Layout) -> str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import lcm
 
-from autotune.cpp.grid import Axis, grid
+from autotune.cpp.grid import Axis, axes_of, nearest_by_cell
 from autotune.dispatch import Condition, Entry, KernelTable
 from autotune.dispatch.nearest import steps
 from autotune.errors import InvalidInput
 
-NO_POINT = 0xFFFFFFFF
+NO_POINT = NO_GRID = 0xFFFFFFFF
 SPREAD = 0x9E3779B97F4A7C15
 MOST_ERROR = 1 << 20  # steps that the C++ lookup's own log2 is off at most, twice and more
 MOST_CONDITIONS = 64  # bits of a word
+MOST_MASKED = 6  # conditions of which each combination has a grid of its own, or shares one
+MOST_GRIDS = 8  # of a group
 _WORD = (1 << 64) - 1
 
 Value = int | str
@@ -30,16 +32,17 @@ class Group:
         strictest: For each field one that holds if all of that field do.
         defaults: Range of its defaults.
         axes: The cells along each field.
-        whole: Where the cells for problems that break none of the conditions begin.
-        part: Where those for other problems do.
+        grids: Its first place in the layout's ``grids``.
+        masked: True if it has one for each combination of conditions that a problem may break; or
+            else one for problems that break none, and one for all others.
     """
 
     conditions: Range
     strictest: tuple[Condition, ...]
     defaults: Range
     axes: tuple[Axis, ...]
-    whole: int
-    part: int
+    grids: int
+    masked: bool
 
 
 class Layout:
@@ -56,6 +59,7 @@ class Layout:
         group_of: The group of each entry.
         sizes: The scaled fields of each entry.
         needs: A bit for each of its group's conditions that an entry needs.
+        grids: Where the cells of each grid begin, or ``NO_GRID`` if no entry may serve.
         cells: Where the candidates of each cell begin; after each grid, where the last ones end.
         candidates: Entries, cell by cell.
         conditions: The field of each condition, and the condition.
@@ -75,6 +79,7 @@ class Layout:
             for entry in table.entries
         ]
         self.groups: list[Group] = []
+        self.grids: list[int] = []
         self.cells: list[int] = []
         self.candidates: list[int] = []
         self.conditions: list[tuple[int, Condition]] = []
@@ -115,30 +120,62 @@ class Layout:
         self.defaults += [
             (self._needs(at, conditions), at) for at in members if at >= len(self.sizes)
         ]
-        whole, axes = self._add_cells(entries, [0] * len(entries))
-        part, _ = self._add_cells(entries, [self.needs[at] for at in entries])
+        masked = len(conditions) <= MOST_MASKED
+        axes = axes_of([self.sizes[at] for at in entries], len(self.table.weights))
+        first_grid = len(self.grids)
+        if masked:
+            self.grids += self._grids(entries, axes, conditions)
+        else:
+            self.grids.append(self._add_cells(entries, axes, [0] * len(entries)))
+            self.grids.append(self._all_cells(entries, axes))
         self.groups.append(
             Group(
                 conditions=(first_condition, len(self.conditions)),
                 strictest=tuple(_strictest(f, conditions) for f in self.table.scaled_fields),
                 defaults=(first_default, len(self.defaults)),
                 axes=axes,
-                whole=whole,
-                part=part,
+                grids=first_grid,
+                masked=masked,
             )
         )
         return len(self.groups) - 1
 
+    def _grids(
+        self,
+        entries: Sequence[int],
+        axes: tuple[Axis, ...],
+        conditions: Sequence[tuple[int, Condition]],
+    ) -> Iterator[int]:
+        """Yield where the grid for each combination of broken conditions begins.
+
+        It tells which of the entries that need none of them can be nearest. Combinations that leave
+        the same entries share one, and those beyond the most grids share one of all entries.
+        """
+        begins: dict[tuple[int, ...] | None, int] = {(): NO_GRID}
+        implied = _implied(conditions)
+        for mask in range(1 << len(conditions)):
+            possible = all(mask & by for bit, by in implied if mask >> bit & 1)
+            left = tuple(at for at in entries if possible and not self.needs[at] & mask)
+            key = left if left in begins or len(begins) < MOST_GRIDS else None
+            if key is None and key not in begins:
+                begins[key] = self._all_cells(entries, axes)
+            elif key is not None and key not in begins:
+                begins[key] = self._add_cells(key, axes, [0] * len(key))
+            yield begins[key]
+
+    def _all_cells(self, entries: Sequence[int], axes: tuple[Axis, ...]) -> int:
+        return self._add_cells(entries, axes, [self.needs[at] for at in entries])
+
     def _add_cells(
-        self, entries: Sequence[int], needs: Sequence[int]
-    ) -> tuple[int, tuple[Axis, ...]]:
-        first = len(self.cells)
-        made = grid([self.sizes[at] for at in entries], self.table.weights, needs)
-        for candidates in made.candidates:
+        self, entries: Sequence[int], axes: tuple[Axis, ...], needs: Sequence[int]
+    ) -> int:
+        """Add the cells of a grid, and return where they begin."""
+        first, sizes = len(self.cells), [self.sizes[at] for at in entries]
+        for candidates in nearest_by_cell(sizes, axes, self.table.weights, needs):
             self.cells.append(len(self.candidates))
             self.candidates += [entries[at] for at in candidates]
         self.cells.append(len(self.candidates))
-        return first, made.axes
+        return first
 
     def _conditions_of(self, members: Sequence[int]) -> list[tuple[int, Condition]]:
         """Return what a size can break: an exact field keeps what its own entry keeps."""
@@ -166,6 +203,25 @@ class Layout:
                 slot = (slot + 1) % count
             slots[slot] = at
         return slots
+
+
+def _implied(conditions: Sequence[tuple[int, Condition]]) -> list[tuple[int, int]]:
+    """Return places of conditions, each with the bit of another one that is broken with it."""
+    return [
+        (one, 1 << other)
+        for one, (field, weaker) in enumerate(conditions)
+        for other, (its, stricter) in enumerate(conditions)
+        if one != other and field == its and _implies(stricter, weaker)
+    ]
+
+
+def _implies(stricter: Condition, weaker: Condition) -> bool:
+    low, high = weaker.at_least, weaker.at_most
+    return (
+        stricter.multiple_of % weaker.multiple_of == 0
+        and (low is None or (stricter.at_least is not None and stricter.at_least >= low))
+        and (high is None or (stricter.at_most is not None and stricter.at_most <= high))
+    )
 
 
 def _strictest(field: str, conditions: Iterable[tuple[int, Condition]]) -> Condition:

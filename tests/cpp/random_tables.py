@@ -15,6 +15,8 @@ CONDITIONS = (
     [{"field": "k", "multiple_of": 8, "at_least": 1, "at_most": None}],
     [{"field": "n", "multiple_of": 16, "at_least": None, "at_most": 1 << 14}],
     [{"field": "m", "multiple_of": 12, "at_least": None, "at_most": None}],
+    [{"field": "k", "multiple_of": 16, "at_least": 65, "at_most": None}],  # and so of 8
+    [{"field": "n", "multiple_of": 1, "at_least": 33, "at_most": None}],
 )
 
 

@@ -50,17 +50,18 @@ struct Axis {
 };
 
 // What a table has for one choice of the exact fields: conditions, of which each answer needs some,
-// the strictest of each field, which hold if all do, and two grids of cells that tell which entries
-// can be nearest. A problem in cell i has the candidates cells[i] to cells[i + 1] - 1. One grid is for
-// problems that break no condition; where some are broken, others that would be beaten may have to
-// answer.
+// the strictest of each field, which hold if all do, and grids of cells that tell which entries can be
+// nearest. A problem in cell i has the candidates cells[i] to cells[i + 1] - 1. There is a grid of the
+// entries that are left for each combination of conditions that a problem may break, a bit for each;
+// or, where these are too many, one for problems that break none, and one of all entries for others.
 template <std::size_t Fields>
 struct Group {
     Range conditions, defaults;
     std::array<Condition, Fields> strictest;
     std::array<Axis, Fields> axes;
     std::int32_t shift;  // a cell spans 2^shift quarters
-    std::uint32_t whole, part;
+    std::uint32_t grids;  // its first place in Data::grids
+    bool masked;
 };
 
 // A default of a group, with a bit for each condition that it needs.
@@ -70,6 +71,7 @@ struct Default {
 };
 
 constexpr std::uint32_t no_point = 0xffffffff;
+constexpr std::uint32_t no_grid = 0xffffffff;
 constexpr std::int32_t no_group = -1;
 
 template <std::size_t N>
@@ -177,20 +179,26 @@ public:
 
     Nearest(const Group<Data::fields>& group, const Sizes& sizes, std::uint64_t broken)
         : sizes_(sizes), broken_(broken) {
+        const std::uint32_t grid = Data::grids[group.grids + (group.masked ? broken : broken != 0)];
+        if (grid == no_grid) return;
         std::int32_t cell = 0;
         each_field<Data::fields>([&](auto f) {
             const Axis& axis = group.axes[f];
             const std::int32_t at = (quarters(bits_of(sizes[f])) - axis.lowest) >> group.shift;
             cell += (at < 0 ? 0 : at < axis.last ? at : axis.last) * axis.stride;
         });
-        const std::uint32_t* cells = &Data::cells[broken == 0 ? group.whole : group.part] + cell;
-        first_ = cells[0];
-        last_ = cells[1];
+        const auto at = static_cast<std::size_t>(grid) + static_cast<std::size_t>(cell);
+        first_ = Data::cells[at];
+        last_ = Data::cells[at + 1];
     }
 
     // Distances are nearly right. Where these cannot tell two candidates apart, exact ones do.
     std::uint32_t point() const {
-        if (last_ - first_ == 1 && broken_ == 0) return Data::candidates[first_];
+        if (first_ == last_) return no_point;
+        if (last_ - first_ == 1) {
+            const std::uint32_t only = Data::candidates[first_];
+            return left(only) ? only : no_point;
+        }
         Sizes here{};
         each_field<Data::fields>([&](auto f) { here[f] = Data::weights[f] * about(bits_of(sizes_[f])); });
         std::uint32_t best = no_point;
@@ -209,11 +217,13 @@ public:
 private:
     static constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max() / 2;
 
+    bool left(std::uint32_t point) const { return (Data::needs[point] & broken_) == 0; }
+
     // What a broken condition excludes is as far as can be.
     std::int64_t distance_to(std::uint32_t point, const Sizes& here) const {
         std::int64_t total = 0;
         each_field<Data::fields>([&](auto f) { total += std::abs(Data::places[point][f] - here[f]); });
-        return (Data::needs[point] & broken_) != 0 ? far : total;
+        return left(point) ? total : far;
     }
 
     std::uint32_t decided() const {
