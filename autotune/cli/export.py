@@ -40,6 +40,12 @@ TABLE = "table"
     help="Use the K configurations that lose least over all problems, where they were measured.",
 )
 @click.option(
+    "--prefer",
+    metavar="WHAT",
+    help="The fastest within a limit, such as 'shared_memory<=65536', or the least of another goal,"
+    " such as 'shared_memory,time<=103%'.",
+)
+@click.option(
     "--losses",
     type=click.Choice(FORMATS),
     help="How to write on stdout what 1, 2, … K configurations lose.  [default: table]",
@@ -69,8 +75,11 @@ def export(
     if layout == TABLE and (kernel or problem):
         raise click.UsageError("--kernel and --problem do not go with a table")
     losses = choice.pop("losses")
-    if layout != TABLE and choice["kernels"]:
-        raise click.UsageError("--kernels goes with a table only")
+    for name in ("kernels", "prefer"):
+        if layout != TABLE and choice[name]:
+            raise click.UsageError(f"--{name} goes with a table only")
+    if choice["kernels"] and choice["prefer"] is not None:
+        raise click.UsageError("--kernels chooses by time alone: it does not go with --prefer")
     if losses and not choice["kernels"]:
         raise click.UsageError("--losses needs --kernels")
     with Store.open(url or default_url(), read_only=True) as store:

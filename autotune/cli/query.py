@@ -12,7 +12,7 @@ from autotune.cli.options import ProblemFields, db_option, format_option, verbos
 
 @click.group()
 def query() -> None:
-    """Read results back: the best, every trial, or the failures."""
+    """Read results back: the best, the front of several goals, every trial, or the failures."""
 
 
 def _filters(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,6 +41,35 @@ def _filters(command: Callable[..., Any]) -> Callable[..., Any]:
 def best(**chosen: Any) -> None:
     """Show the best verified trial of each problem and device."""
     _show("best", **chosen)
+
+
+@query.command()
+@click.option(
+    "--goals",
+    metavar="GOAL,…",
+    help="Such as time,shared_memory.  [default: those of the studies]",
+)
+@click.option("--unverified", is_flag=True, help="Also consider what was never checked.")
+@_filters
+def front(
+    *, url: str | None, layout: str, goals: str | None, unverified: bool, **chosen: Any
+) -> None:
+    """Show the verified trials that no other beats in all goals."""
+    from autotune.report.console import messages
+    from autotune.report.front import front_sheet, silence, sought
+    from autotune.report.nothing import why_no_best
+    from autotune.report.sheet import show
+    from autotune.store import Filter, Store, default_url
+
+    wanted = Filter(studies=chosen.pop("study"), **chosen)
+    with Store.open(url or default_url(), read_only=True) as store:
+        named = [name.strip() for name in goals.split(",")] if goals else []
+        seek = sought(store, wanted.studies, named)
+        found = store.fronts(seek, wanted, unverified=unverified)
+        empty = "" if found else why_no_best(store, wanted)
+        show(front_sheet(found, seek, empty=empty), layout)
+    for line in silence(found, seek):
+        messages().print(line)
 
 
 @query.command()

@@ -21,9 +21,10 @@ from autotune.dispatch.records import (
 from autotune.dispatch.strict_json import Node
 
 SCHEMA = "autotune.table"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 CERTIFICATES_SINCE = 2
 WEIGHTS_SINCE = 3  # and regret, and the loss of an entry
+PREFERENCE_SINCE = 4
 MOST_WEIGHT = 1000  # distances then fit 64 bits: 3 fields of 60 octaves in steps of 2^-32
 ORIGINS = ("measured", "replayed")
 
@@ -37,6 +38,7 @@ class Contents(NamedTuple):
     device: Device
     kernels: dict[str, KernelTable]
     certificate: Certified | None
+    preference: str
 
 
 def read(text: str | bytes, name: str) -> Contents:
@@ -59,10 +61,19 @@ def read(text: str | bytes, name: str) -> Contents:
             key: _kernel(key, node, version) for key, node in root.named_nodes("kernels").items()
         },
         certificate=_certified(root),
+        preference=_preference(root, version),
     )
     root.end()
     _refuse_half_a_certificate(root, version, contents)
     return contents
+
+
+def _preference(root: Node, version: int) -> str:
+    if "preference" not in root.left:
+        return ""
+    if version < PREFERENCE_SINCE:
+        root.fail(f"is of schema version {PREFERENCE_SINCE}, and this is {version}", "preference")
+    return root.text("preference")
 
 
 def _certified(root: Node) -> Certified | None:

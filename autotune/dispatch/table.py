@@ -28,11 +28,12 @@ class Table:
         database_revision: Schema revision of the database that it came from.
         kernels: What it says of each kernel, by name.
         certificate: That all of it was verified again, or None.
+        preference: What decided where goals pull apart; empty if it was time alone.
     """
 
     __slots__ = (
         "_finders", "certificate", "created", "database_revision", "device", "generator", "kernels",
-        "name",
+        "name", "preference",
     )  # fmt: skip
 
     def __init__(self, contents: Contents, name: str) -> None:
@@ -42,6 +43,7 @@ class Table:
         self.generator = contents.generator
         self.database_revision = contents.database_revision
         self.certificate: Certified | None = contents.certificate
+        self.preference = contents.preference
         self.kernels: Mapping[str, KernelTable] = MappingProxyType(contents.kernels)
         self._finders = {key: Finder(kernel, name) for key, kernel in contents.kernels.items()}
 

@@ -13,7 +13,7 @@ from autotune.report.losses import losses_sheet, regret_line
 from autotune.report.sheet import show
 from autotune.report.units import NOISY, counted, time_text
 from autotune.store import Filter, Store
-from autotune.table import build_table, write_table
+from autotune.table import Preference, build_table, write_table
 
 if TYPE_CHECKING:
     from autotune.table import Export
@@ -27,18 +27,26 @@ def write_and_tell(
     device: str | None = None,
     unverified: bool = False,
     kernels: int | None = None,
+    prefer: str | None = None,
     layout: str = "table",
 ) -> None:
     """Export to ``path``; say on stderr how much it holds and what was left out.
 
     With ``kernels``, at most so many configs are used; what 1, 2, … of them lose is shown on
-    stdout as ``layout``.
+    stdout as ``layout``. With ``prefer``, that decides in place of time alone.
 
     Raises:
         NoValidConfig: No row may be offered; nothing is written.
-        InvalidInput: No such study, or rows that do not go into one table.
+        InvalidInput: No such study, rows that do not go into one table, or no preference.
     """
-    table = build_table(store, studies, device=device, unverified=unverified, kernels=kernels)
+    table = build_table(
+        store,
+        studies,
+        device=device,
+        unverified=unverified,
+        kernels=kernels,
+        prefer=None if prefer is None else Preference.parse(prefer),
+    )
     write_table(table, path)
     if kernels:
         show(losses_sheet(table.portfolios), layout)

@@ -32,17 +32,22 @@ _CONFIG = Column(
     moves=True,
 )
 
+_WHERE = (
+    Column("kernel", lambda row: row["kernel"], moves=True, shared="\n"),
+    Column("device", _device, moves=True, shared="\n"),
+    _PROBLEM,
+)
+
 COLUMNS: Mapping[str, Sequence[Column]] = {
     "best": (
         _ROW,
-        Column("kernel", lambda row: row["kernel"], moves=True, shared="\n"),
-        Column("device", _device, moves=True, shared="\n"),
-        _PROBLEM,
+        *_WHERE,
         _TIME,
         Column("spread", lambda row: spread_text(row["spread"]), right=True),
         Column("rate", lambda row: rate_text(row, row["median_ns"]), right=True),
         _CONFIG,
     ),
+    "front": (_ROW, *_WHERE, _CONFIG),
     "trials": (
         _ROW,
         _STUDY,
@@ -68,7 +73,7 @@ def trials_sheet(what: str, rows: Sequence[TrialRow], *, empty: str) -> Sheet:
     """Return one row for each trial.
 
     Args:
-        what: ``best``, ``trials`` or ``failures``.
+        what: ``best``, ``front``, ``trials`` or ``failures``.
         rows: The trials.
         empty: What people read if there are none.
     """

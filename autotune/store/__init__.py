@@ -6,6 +6,7 @@ from autotune.store.bulk import Entry, Note
 from autotune.store.context import Context, StoredProblem
 from autotune.store.copy import copy_file
 from autotune.store.frame import to_dataframe
+from autotune.store.front import Front
 from autotune.store.migrate import (
     Upgraded,
     check,
@@ -23,6 +24,7 @@ __all__ = [
     "Entry",
     "Filter",
     "Final",
+    "Front",
     "Note",
     "Store",
     "StoredContext",

@@ -34,14 +34,20 @@ def winners(rows: Iterable[TrialRow], finals: Mapping[int, Final]) -> list[Trial
         rows: Those that were right, of any contexts.
         finals: The newest final of each context, by the context's id.
     """
+    by_context = offered(rows, finals)
+    best = (winner(some, finals.get(key)).row for key, some in by_context.items())
+    return sorted(best, key=lambda row: row.trial.row_id or 0)
+
+
+def offered(rows: Iterable[TrialRow], finals: Mapping[int, Final]) -> dict[int, list[TrialRow]]:
+    """Return the rows of each context, by its id, less those that failed in its final."""
     by_context: dict[int, list[TrialRow]] = {}
     for row in rows:
         final = finals.get(row.context_id)
         failed = {each.config for each in final.finalists if each.failed} if final else ()
         if row.trial.config not in failed:
             by_context.setdefault(row.context_id, []).append(row)
-    best = (winner(some, finals.get(key)).row for key, some in by_context.items())
-    return sorted(best, key=lambda row: row.trial.row_id or 0)
+    return by_context
 
 
 def winner(rows: Sequence[TrialRow], final: Final | None) -> Winner:

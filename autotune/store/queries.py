@@ -70,7 +70,7 @@ def answers(
 
 
 def contenders(
-    connection: Connection, wanted: Filter, *, unverified: bool, apart: float
+    connection: Connection, wanted: Filter, *, unverified: bool, apart: float | None
 ) -> list[TrialRow]:
     """Return the ``ok`` trials that may be the best of a context that ``wanted`` matches.
 
@@ -79,7 +79,7 @@ def contenders(
         wanted: Which contexts and studies.
         unverified: True for those, too, whose output was never checked.
         apart: They are slower than the fastest of their context by this share at most, or are in
-            a final.
+            a final. None: however slow they are.
     """
     age = func.row_number().over(partition_by=_POINT, order_by=models.Trial.id.desc())
     newest = select(models.Trial.id, age.label("age"))
@@ -97,11 +97,11 @@ def contenders(
     if not unverified:
         right = right.where(models.Trial.verified)
     rows = right.subquery()
-    met = select(models.Finalist.context_id, models.Finalist.config_id)
-    near = rows.c.median_ns <= (1 + apart) * rows.c.least
-    chosen = select(rows.c.id).where(
-        or_(near, tuple_(rows.c.context_id, rows.c.config_id).in_(met))
-    )
+    chosen = select(rows.c.id)
+    if apart is not None:
+        met = select(models.Finalist.context_id, models.Finalist.config_id)
+        near = rows.c.median_ns <= (1 + apart) * rows.c.least
+        chosen = chosen.where(or_(near, tuple_(rows.c.context_id, rows.c.config_id).in_(met)))
     statement = _select_trials().where(models.Trial.id.in_(chosen))
     return _rows(connection, statement.order_by(models.Trial.id), wanted)
 

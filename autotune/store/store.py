@@ -14,7 +14,7 @@ from sqlalchemy import URL, Connection, Engine, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from autotune.errors import StoreError
-from autotune.records import Finalist, Reading, Trial, described
+from autotune.records import Finalist, Goal, Reading, Trial, described
 from autotune.store import bulk, migrate, models, queries, retimed
 from autotune.store.bulk import Entry, Note
 from autotune.store.chosen import MOST_APART, winners
@@ -22,6 +22,7 @@ from autotune.store.codec import moment, storable, trial_columns
 from autotune.store.context import Context
 from autotune.store.engine import reader_engine, writer_engine
 from autotune.store.faults import translated
+from autotune.store.front import Front, fronts
 from autotune.store.parts import config_id, context_id, find_context, made_id
 from autotune.store.rows import EVERYTHING, Filter, Final, StoredContext, StudySummary, TrialRow
 from autotune.store.url import parse_url, refuse_folder, require_file, shown, sqlite_path
@@ -260,6 +261,17 @@ class Store:
             if not row.context.replayed_from
             or (replayed is None and row.context.measured.identity not in measured)
         ]
+
+    def fronts(
+        self, goals: Sequence[Goal], wanted: Filter = EVERYTHING, *, unverified: bool = False
+    ) -> list[Front]:
+        """Return the front of each context that ``wanted`` matches and that has a right row."""
+        right = self._read(
+            lambda connection: queries.contenders(
+                connection, wanted, unverified=unverified, apart=None
+            )
+        )
+        return fronts(right, self.finals(wanted.studies), goals)
 
     def rows(self, wanted: Filter = EVERYTHING, *, limit: int | None = None) -> list[TrialRow]:
         """Return trials that ``wanted`` matches, oldest first; at most the newest ``limit``."""

@@ -12,6 +12,7 @@ from autotune.table.answered import Answered
 from autotune.table.document import document_of, kernel_part
 from autotune.table.evidence import Evidence, gather
 from autotune.table.portfolio import Portfolio, portfolios, restricted
+from autotune.table.preferred import Preference, preferred
 from autotune.table.proposal import proposals
 from autotune.table.regret import judged
 
@@ -44,6 +45,7 @@ def build_table(
     device: str | None = None,
     unverified: bool = False,
     kernels: int | None = None,
+    prefer: Preference | None = None,
 ) -> Export:
     """Choose the best config of every problem that was tuned, or the best few for all of them.
 
@@ -53,6 +55,7 @@ def build_table(
         device: Part of the device's name, its kind or the start of its key.
         unverified: Also offer results whose output was never checked; entries say so.
         kernels: Use at most so many configs of each kernel where a problem has a row of one.
+        prefer: What decides in place of time alone.
 
     Raises:
         NoValidConfig: No row may be offered. The message says why.
@@ -63,19 +66,20 @@ def build_table(
     answers, left_out = gather(rows, store.finals(studies))
     by_kernel: dict[str, list[Answered]] = {}
     for evidence in sorted(answers, key=_place):
-        answered = Answered.of(evidence, unverified=unverified)
-        if answered is None:
-            left_out.append(_why_none(evidence, unverified=unverified))
+        answered = _answered(evidence, prefer, unverified=unverified)
+        if isinstance(answered, str):
+            left_out.append(f"{evidence.context.kernel} {evidence.problem}: {answered}")
         else:
             by_kernel.setdefault(evidence.context.kernel, []).append(answered)
     if not by_kernel:
-        raise _nothing("" if rows else _whose(store, studies, device), left_out)
+        see = "failures" if prefer is None else "front"
+        raise _nothing("" if rows else _whose(store, studies, device), left_out, see=see)
     choices = {
         name: _Choice(some, kernels, unverified=unverified) for name, some in by_kernel.items()
     }
     parts = {name: choice.document for name, choice in sorted(choices.items())}
     return Export(
-        document=document_of(answers[0].context.device, parts),
+        document=document_of(answers[0].context.device, parts, prefer=prefer),
         entries=sum(len(some) for some in by_kernel.values()),
         left_out=tuple(left_out),
         remarks=tuple(line for choice in choices.values() for line in choice.told()),
@@ -114,13 +118,19 @@ def _place(evidence: Evidence) -> list[tuple[bool, int | str]]:
     return [(name in scaled, fields[name]) for name in names]
 
 
+def _answered(evidence: Evidence, prefer: Preference | None, *, unverified: bool) -> Answered | str:
+    """Return the problem with its answer, or why there is none, in words."""
+    answered = Answered.of(evidence, unverified=unverified)
+    if answered is None:
+        return _why_none(evidence, unverified=unverified)
+    return answered if prefer is None else preferred(answered, prefer)
+
+
 def _why_none(evidence: Evidence, *, unverified: bool) -> str:
     unchecked = any(not row.trial.verified for row in evidence.sound.values())
     if unchecked and not unverified:
-        why = "its results were never verified"
-    else:
-        why = "no config of it ran and was right"
-    return f"{evidence.context.kernel} {evidence.problem}: {why}"
+        return "its results were never verified"
+    return "no config of it ran and was right"
 
 
 def _refuse_unknown_studies(store: Store, studies: Sequence[str]) -> None:
@@ -140,7 +150,7 @@ def _whose(store: Store, studies: Sequence[str], device: str | None) -> str:
     return f"no row is of device {device!r}; the devices are: {', '.join(names)}"
 
 
-def _nothing(why: str, left_out: list[str]) -> NoValidConfig:
+def _nothing(why: str, left_out: list[str], *, see: str) -> NoValidConfig:
     more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
-    hint = "" if why else "see: autotune query failures"
+    hint = "" if why else f"see: autotune query {see}"
     return NoValidConfig(f"nothing to export: {why or left_out[0]}{more}", hint=hint)

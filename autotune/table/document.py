@@ -14,15 +14,20 @@ from autotune.store.chosen import Winner, measurement
 from autotune.table.answered import Answered
 from autotune.table.evidence import Evidence
 from autotune.table.moment import moment, now
+from autotune.table.preferred import Preference
 from autotune.table.proposal import Proposal
 from autotune.table.regret import Judgement
 
 Json = dict[str, Any]
 
 
-def document_of(device: DeviceIdentity, kernels: Mapping[str, Json]) -> Json:
+def document_of(
+    device: DeviceIdentity, kernels: Mapping[str, Json], *, prefer: Preference | None
+) -> Json:
     """Return the whole table of a device from its parts, by kernel."""
+    preference = {} if prefer is None else {"preference": prefer.text}
     return {
+        **preference,
         "schema": "autotune.table",
         "schema_version": SCHEMA_VERSION,
         "generator": f"autotune {__version__}",

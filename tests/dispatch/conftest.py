@@ -40,7 +40,7 @@ def answer(m, n, k, *, tile, dtype="bf16", multiple_of=1, row=1):
 def document(entries, defaults=()):
     return {
         "schema": "autotune.table",
-        "schema_version": 3,
+        "schema_version": 4,
         "generator": "autotune 0.1.0",
         "created": "2026-01-02T03:04:05Z",
         "database_revision": "0001",

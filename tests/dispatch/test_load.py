@@ -53,7 +53,7 @@ def test_a_table_tells_its_provenance(tmp_path, sample, build):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("schema_version",), 4, "schema_version is 4, newer than 3; upgrade autotune"),
+        (("schema_version",), 5, "schema_version is 5, newer than 4; upgrade autotune"),
         (("schema_version",), "1", 'schema_version must be a whole number, not "1"'),
         (("schema",), "wisdom", 'schema must be one of autotune.table, not "wisdom"'),
         (("surprise",), 1, "surprise is not a field of a table"),
@@ -264,6 +264,23 @@ def test_an_older_table_cannot_know_what_is_newer(sample, key):
         del sample["kernels"]["gemm"][other]
     message = refused(json.dumps(sample | {"schema_version": 2}))
     assert f"kernels.gemm.{key} is of schema version 3, and this table is 2" in message
+
+
+def test_a_table_says_by_what_preference_it_was_made(sample, build):
+    assert Table.parse(build.text(sample)).preference == ""
+    table = Table.parse(build.text(sample | {"preference": "shared_memory<=65536"}))
+    assert table.preference == "shared_memory<=65536"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"preference": 1}, "preference must be text, not 1"),
+        ({"preference": "", "schema_version": 3}, "preference is of schema version 4, and this"),
+    ],
+)
+def test_a_preference_that_cannot_be_is_refused(sample, changes, message):
+    assert message in refused(json.dumps(sample | changes))
 
 
 def test_tables_of_the_schema_before_certificates_are_still_read(sample, build):

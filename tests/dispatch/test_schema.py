@@ -46,6 +46,7 @@ def loads(document):
 def test_the_schema_is_of_this_version_and_takes_a_table(sample):
     assert SCHEMA["properties"]["schema_version"]["maximum"] == SCHEMA_VERSION
     assert fits(sample, SCHEMA, SCHEMA)
+    assert fits(sample | {"preference": "registers<=64"}, SCHEMA, SCHEMA)
 
 
 def test_every_change_that_the_loader_takes_fits_the_schema(sample):
@@ -72,7 +73,7 @@ def test_a_member_that_is_missing_or_unknown_is_refused_by_both(sample):
             assert fits(changed, SCHEMA, SCHEMA) == (not loads(changed)), (path, key)
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_tables_of_older_versions_fit(sample, version):
     for key in ("weights", "regret"):
         del sample["kernels"]["gemm"][key]

@@ -11,6 +11,7 @@ from autotune.records import (
     Config,
     DeviceIdentity,
     Measurement,
+    Resources,
     Status,
     Target,
     Toolchain,
@@ -58,6 +59,7 @@ class Book:
     def add(self, count, *, width, threads=128, ns=1000.0, study="s", status=Status.OK, **changes):
         """Record one trial of one study and return it as stored."""
         samples, verified = changes.pop("samples", (ns,) * 5), changes.pop("verified", True)
+        shared_bytes = changes.pop("shared_bytes", None)
         problem = type(self.context.problem)(count=count, dtype=changes.pop("dtype", "fp32"))
         context = dataclasses.replace(self.context, problem=problem, **changes)
         measured = Measurement(samples_ns=samples) if status is Status.OK else None
@@ -68,6 +70,8 @@ class Book:
             status=status,
             measurement=measured,
             verified=verified,
+            resources=None if shared_bytes is None else Resources(),
+            dynamic_shared_bytes=shared_bytes,
         )
         study_id = self.store.begin_study(study, spec={}, sampler="random", seed=0)
         return self.store.record(study_id, context, trial)

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from autotune.dispatch import Table
-from autotune.table import Place, build_table
+from autotune.table import Place, Preference, build_table
 from autotune.table.certified import ROLES, certified
 
 DOCS = Path(__file__).parents[2] / "docs" / "table.md"
@@ -42,7 +42,7 @@ def keys_of(value, inside=""):
 
 def test_the_documented_keys_are_the_keys(book):
     book.add(1024, width=8)
-    document = build_table(book.store).document
+    document = build_table(book.store, prefer=Preference.parse("time")).document
     places = [
         Place(name, role, at)
         for name, kernel in document["kernels"].items()

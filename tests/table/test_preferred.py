@@ -1,0 +1,114 @@
+"""A table by preference: which row of each front it holds."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from autotune.dispatch import Table
+from autotune.errors import InvalidInput, NoValidConfig
+from autotune.records import Finalist
+from autotune.table import Preference, build_table
+
+FRONT = ((1, 128, 1000.0, 9000), (2, 128, 1020.0, 6000), (4, 128, 1500.0, 2000))  # ns, bytes
+
+
+@pytest.fixture
+def front(book):
+    for width, threads, ns, shared_bytes in FRONT:
+        book.add(1024, width=width, threads=threads, ns=ns, shared_bytes=shared_bytes)
+    return book
+
+
+def _exported(book, text):
+    return build_table(book.store, prefer=Preference.parse(text))
+
+
+def _width(book, text):
+    table = Table.parse(json.dumps(_exported(book, text).document))
+    assert table.preference == text.replace(" ", "")
+    return table.lookup(count=1024, dtype="fp32").config["width"]
+
+
+@pytest.mark.parametrize(
+    ("text", "width"),
+    [
+        ("time", 1),
+        ("shared_memory<=8999", 2),
+        ("shared_memory <= 2000", 4),
+        ("time<=1000.0", 1),
+        ("shared_memory", 4),
+        ("shared_memory,time<=103%", 2),
+        ("time<=103%,shared_memory", 2),
+        ("shared_memory,time<=101%", 1),
+        ("shared_memory<=300%,time<=1400", 2),
+    ],
+)
+def test_it_holds_the_row_that_is_preferred(front, text, width):
+    assert _width(front, text) == width
+
+
+def test_an_entry_says_what_the_preference_costs(front):
+    table = Table.parse(json.dumps(_exported(front, "shared_memory<=2000").document))
+
+    assert table.lookup(count=1024, dtype="fp32").entry.evidence.loss == 0.5
+
+
+def test_of_equals_the_final_decides(front):
+    twin = front.add(1024, width=4, threads=256, ns=1499.0, shared_bytes=2000)
+    study = front.store.find_study("s")
+    context = front.store.contexts()[0].context
+    slower = [1600.0, 1601.0, 1602.0, 1600.0, 1601.0]
+    rounds = {twin.config: slower, twin.config.replace(threads=128): [1500.0] * 5}
+    finalists = [Finalist(config=c, rounds_ns=tuple(ns)) for c, ns in rounds.items()]
+    front.store.record_final(study, context, finalists)
+
+    exported = _exported(front, "shared_memory<=2000")
+
+    table = Table.parse(json.dumps(exported.document))
+    assert table.lookup(count=1024, dtype="fp32").config["threads"] == 128
+
+
+def test_a_faster_default_does_not_take_the_place_of_what_is_preferred(front):
+    assert build_table(front.store).entries == 1
+    assert _width(front, "shared_memory<=2000") == 4
+
+
+def test_a_problem_of_which_no_row_does_is_left_out_and_told(front):
+    front.add(2048, width=1, shared_bytes=9000)
+
+    exported = _exported(front, "shared_memory<=2000,time<=1600")
+
+    assert exported.entries == 1
+    [line] = exported.left_out
+    assert line.endswith("count=2048,dtype=fp32: no row has shared_memory<=2000 and time<=1600")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("shared_memory<=10", "no row has shared_memory<=10"),
+        ("energy", "no row tells energy"),
+        ("error<=0.5", "no row tells error"),
+    ],
+)
+def test_where_no_problem_has_a_row_nothing_is_exported(front, text, why):
+    with pytest.raises(NoValidConfig, match=why):
+        _exported(front, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("speed<=1", "no goal named 'speed'; allowed: time, shared_memory"),
+        ("", "no goal named ''"),
+        ("time<=fast", "prefer 'time<=fast': no limit such as shared_memory<=65536"),
+        ("time<=-1", "no limit such as"),
+        ("time<=1e5", "no limit such as"),
+        ("shared_memory,registers", "of one goal at most can the least be taken"),
+    ],
+)
+def test_what_is_no_preference_is_refused(text, why):
+    with pytest.raises(InvalidInput, match=why):
+        Preference.parse(text)
