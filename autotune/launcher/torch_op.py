@@ -14,7 +14,10 @@ from autotune.launcher.operands import ALIGNMENT_BYTES
 
 try:
     import torch
+    from torch._C._functorch import is_functorch_wrapped_tensor
     from torch.autograd.forward_ad import unpack_dual
+    from torch.overrides import has_torch_function
+    from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 except ModuleNotFoundError:
     raise InvalidInput("torch is not installed", hint="pip install torch") from None
 
@@ -54,12 +57,11 @@ class TorchOp:
                 but tensors that lie as no kernel reads them are copied first, and gradients are
                 computed, by the same operator.
         """
-        if not torch.compiler.is_compiling():
-            _refuse_tangents(a, b)
+        multiply = _op if _is_watched(a, b) else _multiply
         if a.dim() == 2:
-            return _op(a, b, self.by)
+            return multiply(a, b, self.by)
         rows = a.reshape(a.shape[:-1].numel(), a.shape[-1])  # -1 is anything where K is 0
-        return _op(rows, b, self.by).reshape(*a.shape[:-1], b.shape[-1])
+        return multiply(rows, b, self.by).reshape(*a.shape[:-1], b.shape[-1])
 
     def linear(
         self, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
@@ -85,6 +87,25 @@ def registered(dispatcher: Dispatcher) -> TorchOp:
     name = next(_names)
     _dispatchers[name] = dispatcher
     return TorchOp(name)
+
+
+def _is_watched(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Return True if torch has to see the product: to trace, transform or differentiate it.
+
+    If not, its dispatch of an operator in Python, which takes longer than the launch, is spared.
+    """
+    if torch.compiler.is_compiling():
+        return True
+    _refuse_tangents(a, b)
+    return bool(
+        (torch.is_grad_enabled() and (a.requires_grad or b.requires_grad))
+        or a.is_meta
+        or has_torch_function((a, b))
+        or is_in_torch_dispatch_mode()
+        or is_functorch_wrapped_tensor(a)
+        or is_functorch_wrapped_tensor(b)
+        or torch.jit.is_tracing()
+    )
 
 
 def _refuse_tangents(*tensors: torch.Tensor) -> None:

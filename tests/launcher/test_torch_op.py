@@ -11,9 +11,13 @@ from autotune.errors import InvalidInput
 
 torch = pytest.importorskip("torch")
 
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode  # noqa: E402 - needs torch
 from torch.autograd import forward_ad  # noqa: E402 - needs torch
+from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402 - needs torch
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402 - needs torch
 from transformer import Transformer  # noqa: E402 - needs torch
 
+from autotune.launcher import torch_op  # noqa: E402 - needs torch
 from autotune.launcher.torch_op import TorchOp, registered  # noqa: E402 - needs torch
 
 
@@ -104,6 +108,43 @@ def test_derivatives_that_it_would_lose_are_refused(op):
         torch.testing.assert_close(op.matmul(a, b), a @ b)
     with pytest.raises(InvalidInput, match="no forward-mode derivatives"):
         torch.func.jvp(lambda each: op.matmul(each, b), (a,), (along,))
+
+
+class Watching(TorchDispatchMode):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def __torch_dispatch__(self, called, types, args=(), kwargs=None):
+        self.seen.append(str(called))
+        return called(*args, **kwargs or {})
+
+
+def test_whatever_watches_torch_sees_the_operator(op):
+    a, b = torch.rand(3, 4), torch.rand(4, 5)
+    with Watching() as watching:
+        op.matmul(a, b)
+    traced = make_fx(lambda left: op.matmul(left, b))(a)
+    assert watching.seen == ["autotune.matmul.default"]
+    assert "autotune.matmul" in traced.code
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        assert isinstance(op.matmul(a, b), FakeTensor)
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")  # torch loops over the batch
+def test_a_transform_of_torch_is_followed(op):
+    batch, b = torch.rand(2, 3, 4), torch.rand(4, 5)
+    found = torch.func.vmap(lambda each: op.matmul(each, b))(batch)
+    torch.testing.assert_close(found, batch @ b)
+
+
+def test_what_nobody_watches_goes_straight_to_the_dispatcher(op, host, monkeypatch):
+    monkeypatch.setattr(torch_op, "_op", None)
+    a, b = torch.rand(3, 4), torch.rand(4, 5, requires_grad=True)
+    with torch.no_grad():
+        torch.testing.assert_close(op.matmul(a, b), a @ b)
+        torch.testing.assert_close(op.matmul(a[:, ::2], b[::2]), a[:, ::2] @ b[::2])
+    assert host.calls == 2
 
 
 def test_each_dispatcher_has_its_own(op, host):
