@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 
 import pytest
 
@@ -70,6 +71,15 @@ def test_a_tensor_that_is_changed_in_place_is_another(library):
     b.requires_grad_()
     assert not same(a.t_(), b)
     assert same(a, b.detach())
+
+
+def test_no_tensor_is_kept_alive(library):
+    a, b = tensor(), tensor()
+    known = library.same([a, b]), library.describe([a, b])
+    gone = weakref.ref(a)
+    del a
+    assert gone() is None
+    assert known
 
 
 def test_threads_and_modes_change_nothing_but_gradients(library):
