@@ -14,7 +14,7 @@ from autotune.search import Searcher
 from autotune.space import Space
 
 ONE_IN = 10  # trials
-BEST = 8  # configs whose neighbours are tried, the fastest one's first
+BEST = 12  # configs whose neighbours are tried, the fastest one's first
 
 
 class Polished:

@@ -30,8 +30,8 @@ class FinalSpec:
         rounds: How often each is measured, all in turns.
     """
 
-    candidates: int = 16
-    rounds: int = 9
+    candidates: int = 24
+    rounds: int = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
