@@ -5,11 +5,13 @@
 The same study (sampler, seed, policy, final, yardstick) searches every problem of the shipped
 recording as often as ``--runs`` says, into a real database, with the noise of another seed each
 time: see ``resampled.py`` for how times are drawn and drift. The exported winner is the one of
-``build_table``, the declared ties are the leaders of the final.
+``build_table``, the declared ties are those of the final.
 
 For each problem: how many runs export the most common winner (``same``), or declare it a tie
 with what they export (``same or tie``), and by how much the exported winner is slower than the
-fastest config, both by their recorded medians (``loss``: mean and worst). Beside it the same of
+fastest config, both by their recorded medians (``loss``: mean and worst). ``untried``, ``absent``
+and ``slower`` say why the others do not tie it: it was never measured there, not in the final, or
+found to be slower there. ``final`` is how many measurements a final took. Beside it the same of
 the argmin of a mean of 7 samples, over the configs that the same search visited, drawn under
 the drift of the same moments: other tuners declare no ties and hold no final.
 """
@@ -30,17 +32,37 @@ from resampled import MEAN_OF, recorded_times
 from resampled_study import PACKAGES, Ran, make_parser, provenance, ran, study
 from results_file import write_json
 
-from autotune.records import PRESETS, Config, Problem, leaders, load_kernel
+from autotune.records import PRESETS, Config, Problem, load_kernel, tied
 from autotune.study import StudySpec
+
+WHY_NOT = ("untried", "absent", "slower")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What one run says of one problem: its winner, what it ties with, and what others say."""
+    """What one run says of one problem: its winner, what it ties with, and what others say.
+
+    Attributes:
+        exported: The winner.
+        tied: What the run says to tie with it, and the winner.
+        finalists: How often each config of the final was measured there.
+        tried: What the search measured.
+        by_mean: The argmin of a mean.
+    """
 
     exported: Config
     tied: frozenset[Config]
+    finalists: Mapping[Config, int]
+    tried: frozenset[Config]
     by_mean: Config
+
+    def why_not(self, config: Config) -> str:
+        """Return why ``config`` does not tie here, or nothing."""
+        if config in self.tied:
+            return ""
+        if config not in self.tried:
+            return "untried"
+        return "slower" if config in self.finalists else "absent"
 
 
 def main() -> None:
@@ -82,12 +104,14 @@ def told(found: Ran, problem: Problem) -> Told:
         for each in found.store.contexts()
         if each.context.problem.key == problem.key and each.id in finals
     ]
-    tied = leaders(held[0].finalists) if held else ()
+    finalists = held[0].finalists if held else ()
     drawn_ns = found.device.means_ns
     means = {config: ns for (key, config), ns in drawn_ns.items() if key == problem.key}
     return Told(
         exported=exported,
-        tied=frozenset(tied) | {exported},
+        tied=frozenset(tied(finalists)) | {exported},
+        finalists={each.config: len(each.rounds_ns) for each in finalists},
+        tried=frozenset(means),
         by_mean=min(means, key=lambda config: means[config]),
     )
 
@@ -103,6 +127,8 @@ def judged(problem: Problem, times: Mapping[Config, float], runs: Sequence[Told]
         "same": fmean(run.exported == usual for run in runs),
         "same_or_tie": fmean(usual in run.tied for run in runs),
         "tied": fmean(len(run.tied) - 1 for run in runs),
+        **{why: fmean(run.why_not(usual) == why for run in runs) for why in WHY_NOT},
+        "final": fmean(sum(run.finalists.values()) for run in runs),
         **_losses("loss", [times[run.exported] / best_ns - 1 for run in runs]),
         "by_mean_winners": len({run.by_mean for run in runs}),
         "by_mean_same": fmean(run.by_mean == _usual(r.by_mean for r in runs) for run in runs),
@@ -117,6 +143,8 @@ def together(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "same",
         "same_or_tie",
         "tied",
+        *WHY_NOT,
+        "final",
         "loss",
         "by_mean_winners",
         "by_mean_same",
@@ -133,8 +161,9 @@ def together(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print a line for each problem and one for all."""
     print(
-        f"{'':32}{'exported: ':>43}|{'  argmin of a mean of 7':>29}\n"
-        f"{'problem':32}{'winners':>8}{'same':>6}{'or tie':>8}{'loss %':>9}{'worst':>8}    |"
+        f"{'':32}{'exported: ':>74}|{'  argmin of a mean of 7':>29}\n"
+        f"{'problem':32}{'winners':>8}{'same':>6}{'or tie':>8}{'untried':>9}{'absent':>8}"
+        f"{'slower':>8}{'final':>6}{'loss %':>9}{'worst':>8}    |"
         f"{'winners':>9}{'same':>6}{'loss %':>9}{'worst':>7}"
     )
     for row in rows:
@@ -142,6 +171,7 @@ def show(rows: Sequence[Mapping[str, Any]]) -> None:
         name = ",".join(map(str, fields.values())) if fields else "all"
         print(
             f"{name:32}{row['winners']:8.3g}{row['same']:6.2f}{row['same_or_tie']:8.3f}"
+            f"{row['untried']:9.3f}{row['absent']:8.3f}{row['slower']:8.3f}{row['final']:6.0f}"
             f"{100 * row['loss']:9.3f}{100 * row['loss_worst']:8.3f}    |"
             f"{row['by_mean_winners']:9.3g}{row['by_mean_same']:6.2f}"
             f"{100 * row['by_mean_loss']:9.3f}{100 * row['by_mean_loss_worst']:7.3f}"

@@ -94,10 +94,14 @@ class Resampling:
 
 @dataclass(slots=True, kw_only=True)
 class Spent:
-    """Device time in ns, by what it was for; of how many measurements, and how many stopped."""
+    """Device time in ns, by what it was for; of how many measurements, and how many stopped.
+
+    Of all time, ``again_ns`` went to what had been measured before: to yardsticks and finals.
+    """
 
     verify_ns: float = 0.0
     time_ns: float = 0.0
+    again_ns: float = 0.0
     measurements: int = 0
     stopped: int = 0
 
@@ -181,14 +185,16 @@ class ResampledDevice:
         if recorded.status is not Status.OK or recorded.measurement is None:
             return recorded
         factor, samples_ns = self._drift.step(), recorded.measurement.samples_ns
-        self._notice(candidate, samples_ns, factor)
+        again = self._notice(candidate, samples_ns, factor)
         stopwatch = Resampling(samples_ns, factor, self._chance)
         sets = _sets(candidate, policy)
         timing = time_launches(stopwatch, policy, sets=sets, best_ns=best_ns)
         outcome = _outcome(timing, stop_above_ns(policy, best_ns))
         spent = self.spent[candidate.problem]
+        verify_ns = verifying_ns(policy, recorded.measurement.median_ns)
         spent.time_ns += stopwatch.spent_ns
-        spent.verify_ns += verifying_ns(policy, recorded.measurement.median_ns)
+        spent.verify_ns += verify_ns
+        spent.again_ns += again * (stopwatch.spent_ns + verify_ns)
         spent.measurements += 1
         spent.stopped += outcome.status is Status.STOPPED_EARLY
         return outcome
@@ -197,11 +203,13 @@ class ResampledDevice:
         """Close the recording."""
         self.recording.close()
 
-    def _notice(self, candidate: Candidate, samples_ns: Sequence[float], factor: float) -> None:
+    def _notice(self, candidate: Candidate, samples_ns: Sequence[float], factor: float) -> bool:
+        """Return whether it was measured before."""
         key = candidate.problem.key, candidate.config
-        if key not in self.means_ns:
-            drawn = self._others.choices(samples_ns, k=MEAN_OF)
-            self.means_ns[key] = factor * fmean(drawn)
+        if key in self.means_ns:
+            return True
+        self.means_ns[key] = factor * fmean(self._others.choices(samples_ns, k=MEAN_OF))
+        return False
 
 
 def _outcome(timing: Timing | Failure, above_ns: float) -> Outcome:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -17,6 +18,7 @@ from autotune.store import Store
 from autotune.study import StudySpec, run_study
 from autotune.table import build_table
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small systems, and runs side by side
 PACKAGES = ("autotune-kernels", "numpy", "optuna")
 
 

@@ -133,12 +133,27 @@ def test_a_study_of_drawn_noise_holds_its_final_and_exports_its_winner(recorded)
     assert told.by_mean in times
 
 
+def says(exported, *tied, by_mean, **more):
+    known = {"finalists": {}, "tried": frozenset(), **more}
+    return flips.Told(
+        exported=exported, tied=frozenset({exported, *tied}), by_mean=by_mean, **known
+    )
+
+
+def test_a_flip_says_why_the_usual_winner_does_not_tie():
+    a, b = Config(tile=1), Config(tile=2)
+    assert says(b, a, by_mean=a).why_not(a) == ""
+    assert says(b, by_mean=a).why_not(a) == "untried"
+    assert says(b, by_mean=a, tried=frozenset({a})).why_not(a) == "absent"
+    assert says(b, by_mean=a, tried=frozenset({a}), finalists={a: 3}).why_not(a) == "slower"
+
+
 def test_runs_that_disagree_are_told_from_runs_that_tie():
     a, b = Config(tile=1), Config(tile=2)
     times = {a: 100.0, b: 102.0}
-    agree = flips.Told(exported=a, tied=frozenset({a}), by_mean=a)
-    ties = flips.Told(exported=b, tied=frozenset({a, b}), by_mean=b)
-    flips_over = flips.Told(exported=b, tied=frozenset({b}), by_mean=a)
+    agree = says(a, by_mean=a)
+    ties = says(b, a, by_mean=b)
+    flips_over = says(b, by_mean=a)
     problem = GEMM.problem_type.parse({"m": 8, "n": 8, "k": 8})
     row = flips.judged(problem, times, [agree, agree, ties, flips_over])
     assert (row["winners"], row["same"], row["same_or_tie"]) == (2, 0.5, 0.75)
