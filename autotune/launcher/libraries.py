@@ -24,7 +24,7 @@ class Library:
             equal arrays are described by equal values.
         same: Returns what tells whether arrays would be described as these are, much sooner. It
             may say no where they would.
-        empty: Returns what makes an array of this shape like another, on the current stream.
+        empty: Returns what makes arrays of this shape like another, on the current stream.
         stream: Returns what returns the handle of a GPU's current stream.
     """
 
@@ -32,7 +32,7 @@ class Library:
     address: Callable[[Any], int]
     describe: Callable[[Sequence[Any]], Any]
     same: Callable[[Sequence[Any]], Same]
-    empty: Callable[[tuple[int, ...]], Callable[[Any], Any]]
+    empty: Callable[[tuple[int, ...], Any], Callable[[], Any]]
     stream: Callable[[int], Callable[[], int]]
 
 
@@ -77,6 +77,10 @@ def _torch() -> Library:
             return lambda *others: not grads() and check(*others)
         return check
 
+    def empty(shape: tuple[int, ...], like: Any) -> Callable[[], Any]:
+        strides = (max(1, shape[1]), 1)  # given, it is made sooner
+        return partial(torch.empty_strided, shape, strides, dtype=like.dtype, device=like.device)
+
     def stream(device: int) -> Callable[[], int]:
         return partial(torch._C._cuda_getCurrentRawStream, device)  # noqa: SLF001 - 40 times as fast as the public way
 
@@ -85,7 +89,7 @@ def _torch() -> Library:
         address=torch.Tensor.data_ptr,
         describe=describe,
         same=same,
-        empty=lambda shape: lambda like: like.new_empty(shape),
+        empty=empty,
         stream=stream,
     )
 
@@ -132,6 +136,6 @@ def _cupy() -> Library:
         address=lambda array: int(array.data.ptr),
         describe=describe,
         same=lambda arrays: _by_description(describe, arrays),
-        empty=lambda shape: lambda like: cupy.empty(shape, like.dtype),
+        empty=lambda shape, like: partial(cupy.empty, shape, like.dtype),
         stream=lambda device: lambda: int(current(device).ptr),
     )

@@ -32,7 +32,7 @@ class Call:
         device: The GPU.
         current: Returns this thread's GPU.
         views: a, b and c, the product, as they lay in the first such call.
-        empty: Makes an array for the product like ``a``, on the current stream of its library.
+        empty: Makes an array for the product, on the current stream of its library.
         stream: Returns the handle of that stream.
     """
 
@@ -40,7 +40,7 @@ class Call:
     device: int
     current: Callable[[], int]
     views: Mapping[str, View]
-    empty: Callable[[Any], Any]
+    empty: Callable[[], Any]
     stream: Callable[[], int]
 
     def bound(self, pointers: Mapping[str, int], stream: int) -> Bound:
@@ -99,7 +99,7 @@ class Recall:
         call = seen.call
         if call.current() != call.device or (out is None and stream is not None):
             return None
-        made = call.empty(a) if out is None else out
+        made = call.empty() if out is None else out
         at_out = at[2] or address(made)
         handle = call.stream() if stream is None else gpu.stream_pointer(stream, a, call.device)
         bound = self._bound.get((seen, at_out, handle)) or self._bind(seen, at_out, handle)
@@ -135,7 +135,7 @@ class Recall:
             device=device,
             current=gpu.device_teller(),
             views={name: dataclasses.replace(each, owner=None) for name, each in views.items()},
-            empty=library.empty(views["c"].shape),
+            empty=library.empty(views["c"].shape, arrays[0]),
             stream=library.stream(device),
         )
         self._libraries[type(arrays[0])] = library

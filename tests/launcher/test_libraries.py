@@ -73,6 +73,14 @@ def test_a_tensor_that_is_changed_in_place_is_another(library):
     assert same(a, b.detach())
 
 
+@pytest.mark.parametrize("shape", [(4, 6), (4, 1), (0, 6), (4, 0)])
+def test_what_is_made_lies_as_torch_would_lay_it(library, shape):
+    like = torch.zeros(6, 4, dtype=torch.half).t()
+    made, expected = library.empty(shape, like)(), like.new_empty(shape)
+    assert (made.shape, made.dtype, made.device) == (expected.shape, expected.dtype, like.device)
+    assert made.stride() == expected.stride()
+
+
 def test_no_tensor_is_kept_alive(library):
     a, b = tensor(), tensor()
     known = library.same([a, b]), library.describe([a, b])

@@ -33,7 +33,7 @@ def _glance(monkeypatch, foreign, stand_in):
         address=lambda array: array.pointer,
         describe=describe,
         same=same,
-        empty=lambda shape: lambda like: foreign(shape),
+        empty=lambda shape, like: lambda: foreign(shape),
         stream=lambda device: lambda: CURRENT,
     )
     monkeypatch.setattr(recall, "library_of", lambda *arrays: library)
