@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import math
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -10,6 +12,7 @@ from numbers import Real
 from autotune.device.protocol import Device
 from autotune.errors import InvalidInput, NoValidConfig
 from autotune.records import (
+    TIME,
     Binary,
     Candidate,
     Config,
@@ -52,6 +55,13 @@ class Question:
         if next(self.valid(), None) is None:
             raise NoValidConfig(self._why_none())
         self.estimates([config])  # a fault in the model shows before anything is recorded
+
+    def of_time_alone(self) -> Question:
+        """Return the same, asked for nothing but times: what costs more is not measured."""
+        asked = copy.copy(self)
+        policy = self.spec.policy.replace(energy_ms=0.0, error=False)
+        asked.spec = dataclasses.replace(self.spec, policy=policy, goals=(TIME,))
+        return asked
 
     def valid(self) -> Iterator[Config]:
         """Yield every config that keeps the rules and that the device can answer for."""

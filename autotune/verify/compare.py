@@ -55,6 +55,29 @@ def wrong_elements(
     return f"{count} of {got.size} elements of {operand.name} are wrong; at {index}: {words}"
 
 
+def largest_error(
+    got: Any, expected: Any, operand: Operand, *, tolerance: Tolerance, xp: Any
+) -> float:
+    """Return the largest error of a right output, as a share of what is tolerated there.
+
+    Args:
+        got: The output as it is stored.
+        expected: The values of the reference.
+        operand: The output's name, dtype and shape.
+        tolerance: How far each element may lie off.
+        xp: numpy or cupy.
+    """
+    got, expected, largest = got.reshape(-1), expected.reshape(-1), 0.0
+    for start in range(0, got.size, CHUNK):
+        part = slice(start, start + CHUNK)
+        target = expected[part].astype(np.float64)
+        error = xp.abs(decode(got[part], operand.dtype, "float64") - target)
+        bound = _bound(target, tolerance, xp)
+        shares = error / xp.where(bound > 0, bound, 1.0)  # where none is tolerated, there is none
+        largest = max(largest, float(shares.max()))
+    return largest
+
+
 def differing_elements(one: Any, other: Any, *, xp: Any) -> Any:
     """Return how many elements of two stored arrays differ in a bit.
 
@@ -91,8 +114,11 @@ def fingerprint(array: Any, *, xp: Any) -> int:
 
 def _close(values: Any, target: Any, tolerance: Tolerance, xp: Any) -> Any:
     with np.errstate(invalid="ignore"):  # inf - inf is a NaN, which compares as wrong
-        bound = tolerance.absolute + tolerance.relative * xp.abs(target)
-        return xp.abs(values - target) <= bound
+        return xp.abs(values - target) <= _bound(target, tolerance, xp)
+
+
+def _bound(target: Any, tolerance: Tolerance, xp: Any) -> Any:
+    return tolerance.absolute + tolerance.relative * xp.abs(target)
 
 
 def _same(values: Any, target: Any, xp: Any) -> Any:
