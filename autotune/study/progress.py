@@ -111,6 +111,8 @@ class Progress:
 
     def front(self) -> list[Trial]:
         """Return the trials that are right and that none beats in all goals, the fastest first."""
+        if len(self._question.spec.goals) == 1:
+            return self.leading()[:1]
         failed = {each.config for each in self.finalists if each.failed}
         right = [trial for trial in self.fastest_first() if trial.config not in failed]
         return undominated(right, self._question.spec.seeks)
