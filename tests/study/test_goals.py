@@ -159,6 +159,20 @@ def test_the_host_tells_the_error_of_each_candidate(on_the_host):
     assert report.front == 1  # and take no shared memory: the fastest beats the others
 
 
+def test_a_recording_of_such_a_study_tells_its_goals_again(on_the_host, tmp_path):
+    goals = ("time", "error")
+    measured, _ = on_the_host(goals=goals, policy=QUICK.replace(error=True))
+    with (
+        closing(open_device(f"recording:{tmp_path / 's.db'}", limits=Limits())) as device,
+        Store.open(str(tmp_path / "again.db")) as store,
+    ):
+        spec = hosted.spec(goals=goals, space=hosted.GOOD)
+        replayed = run_study(spec, device=device, store=store).problems[0]
+
+    assert replayed.best.measurement.error == measured.best.measurement.error
+    assert replayed.front == measured.front
+
+
 def test_the_host_does_not_tell_energy(on_the_host):
     with pytest.raises(InvalidInput, match="goals: host does not tell energy of m=8"):
         on_the_host(goals=("time", "energy"), policy=QUICK.replace(energy_ms=1.0))
