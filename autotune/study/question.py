@@ -140,13 +140,9 @@ class Question:
         outcome: Outcome,
         device_ns: int,
     ) -> Trial:
-        """Return what is stored of a candidate that was built and measured.
-
-        Raises:
-            InvalidInput: It is right, and the device does not tell a goal of the study of it.
-        """
+        """Return what is stored of a candidate that was built and measured."""
         binary = built if isinstance(built, Binary) else None
-        trial = Trial(
+        return Trial(
             number=number,
             problem_key=self.problem.key,
             config=config,
@@ -160,11 +156,9 @@ class Question:
             device_ns=device_ns,
             verified=self.policy.verify and outcome.status in _VERIFIED_FIRST,
         )
-        self._require_goals(trial)
-        return trial
 
-    def _require_goals(self, trial: Trial) -> None:
-        """Raise if a trial that is right does not tell how it meets a goal of the study."""
+    def require_goals(self, trial: Trial) -> None:
+        """Raise ``InvalidInput`` if a trial that is right does not tell a goal of the study."""
         values = zip(self.spec.seeks[1:], self.spec.further(trial), strict=True)
         unknown = [goal.name for goal, value in values if value is None]
         if unknown and trial.status is Status.OK:
