@@ -125,9 +125,9 @@ def fingerprint(array: Any, *, xp: Any) -> int:
     data = data.view(np.uint64 if data.nbytes % 8 == 0 else np.uint8)
     total = 0
     for start in range(0, data.size, CHUNK):
-        part = data[start : start + CHUNK].astype(np.uint64)
-        part *= xp.arange(part.size, dtype=np.uint64) * 2 + 1  # odd, so that no bit is lost
-        total = (total * 31 + int(part.sum())) % (1 << 64)
+        part = data[start : start + CHUNK].astype(np.uint64, copy=False)
+        odd = xp.arange(1, 2 * part.size, 2, dtype=np.uint64)  # so that no bit is lost
+        total = (total * 31 + int((part * odd).sum())) % (1 << 64)
     return total
 
 
