@@ -17,7 +17,8 @@ study's time in which a candidate was verified or timed, from the first one on, 
 the lane, in the process with what the first left; ``util`` is NVML's share of it in which a kernel
 ran. ``GPU s`` is the former in seconds, a mean of all runs, and ``saved`` is what it is less than
 that of all samples. Of these, ``again`` is what the yardstick and the final took, and ``samples``
-what the samples did that are kept: the rest is loading, verifying and warming up.
+what the samples did that are kept: the rest is loading, verifying and warming up. The JSON also
+tells how long the first measurement took, and what came before it.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ from kernel_space.gemm import Gemm, GemmProblem
 SHAPES = ((1024, 1024, 1024), (4096, 4096, 4096), (16, 4096, 7168), (128, 7168, 2048))
 RECORDED = 3  # configs of the recording that meet the winners
 CLOSE = 1.02
+STARTS = ("before_first_s", "first_s")
 SECONDS = ("gpu_s", "again_s", "samples_s")
 STUDY = Path(__file__).with_name("live_study.py")
 HEADING = (
@@ -152,6 +154,8 @@ def _figures(studies: Sequence[Row], known_ns: Sequence[float | None]) -> Row:
         "cold_to_2_s": _reached(cold, near_ns)[1],
         "warm_to_2_s": _reached(warm[0], near_ns)[1],
         "to_2_trials": median(_reached(run, near_ns)[0] for run in (cold, *warm)),
+        **{f"cold_{each}": cold[each] for each in STARTS},
+        **{f"warm_{each}": warm[0][each] for each in STARTS},
         "cold_busy": cold["busy"],
         "warm_busy": warm[0]["busy"],
         "again_busy": median(run["busy"] for run in warm[1:]),

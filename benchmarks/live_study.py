@@ -48,23 +48,25 @@ class Metered:
         measured_s: All of them.
         again_s: Those of configs that had been measured before: by a yardstick or a final.
         samples_s: What the samples that are kept took of them, on the device.
-        first_at: When the first measurement was done.
+        first_s: What the first measurement took, with all that readies the lane.
+        first_at: When it was done.
     """
 
     def __init__(self, device: Device) -> None:
         self._device = device
         self._seen: set[Config] = set()
-        self.measured_s = self.again_s = self.samples_s = 0.0
+        self.measured_s = self.again_s = self.samples_s = self.first_s = 0.0
         self.first_at: float | None = None
 
     def measure(self, candidate: Candidate, *asked: Any, **how: Any) -> Outcome:
         """Measure, and add up how long it took."""
         began = time.monotonic()
         outcome = self._device.measure(candidate, *asked, **how)
+        seconds = time.monotonic() - began
         if self.first_at is None:
-            self.first_at = time.monotonic()
+            self.first_at, self.first_s = began + seconds, seconds
         else:
-            self._count(time.monotonic() - began, candidate.config, outcome.measurement)
+            self._count(seconds, candidate.config, outcome.measurement)
         self._seen.add(candidate.config)
         return outcome
 
@@ -126,6 +128,8 @@ def _tuned(device: Device, spec: StudySpec, began: datetime) -> Row:
         "exported": exported.as_dict(),
         "tied": [each.as_dict() for each in even],
         "seconds": seconds,
+        "before_first_s": seconds - (ended - metered.first_at) - metered.first_s,
+        "first_s": metered.first_s,
         "gpu_s": metered.measured_s,
         "again_s": metered.again_s,
         "samples_s": metered.samples_s,

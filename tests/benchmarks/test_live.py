@@ -22,6 +22,8 @@ def run(*trials, exported=A, tied=(A,), gpu_s=2.0):
         "again_s": gpu_s / 2,
         "samples_s": gpu_s / 4,
         "busy": 0.5,
+        "before_first_s": 2.0,
+        "first_s": 1.0,
         "utilization": None,
     }
 
@@ -71,6 +73,7 @@ def test_a_process_runs_its_studies_and_times_what_is_known():
     assert 0 < first[0]["busy"] <= 1
     assert 0 <= first[0]["again_s"] <= first[0]["gpu_s"] <= first[0]["seconds"]
     assert first[0]["samples_s"] > 0
+    assert 0 < first[0]["before_first_s"] + first[0]["first_s"] < first[0]["seconds"]
     again = answered({**asked, "patient": [], "known": [first[0]["exported"]]})
     assert again == {"studies": [], "known_ns": [min(ns for ns, _ in first[0]["trials"])]}
 
