@@ -46,7 +46,7 @@ class Ahead:
     def take(self, wanted: int) -> Underway | None:
         """Return the oldest of the queue that is built, or else the oldest; None if none is left.
 
-        The queue is filled before.
+        The queue is filled before. What went wrong in choosing one is raised in its turn.
 
         Args:
             wanted: How many more are to be measured, this one included.
@@ -55,7 +55,7 @@ class Ahead:
             self._queue.append(self._desk.submit(self._begin))
         if not self._queue:
             return None
-        oldest = next(filter(_is_built, self._queue), self._queue[0])
+        oldest = next(filter(_is_over, self._queue), self._queue[0])
         self._queue.remove(oldest)
         return oldest.result()
 
@@ -116,6 +116,10 @@ class _AtOnce(Executor):
 
 def _is_asked(each: Future[Underway | None]) -> bool:
     return each.done() and each.exception() is None
+
+
+def _is_over(each: Future[Underway | None]) -> bool:
+    return _is_built(each) or (each.done() and each.exception() is not None)
 
 
 def _is_built(each: Future[Underway | None]) -> bool:

@@ -112,3 +112,18 @@ def test_who_fails_to_choose_is_heard_and_nothing_hangs():
         ahead_of(Builder(8), configs()) as ahead,
     ):
         taken(ahead, 3, 2)
+
+
+def test_who_fails_to_learn_is_heard_before_what_was_chosen_later():
+    def fail():
+        raise LookupError("not understood")
+
+    def go_on(ahead):
+        for left in range(100, 60, -1):
+            if left == 98:
+                ahead.tell(fail)
+            taken(ahead, left)
+            ahead.hear(list)
+
+    with ahead_of(Builder(8), range(100)) as ahead, pytest.raises(LookupError, match="understood"):
+        go_on(ahead)
