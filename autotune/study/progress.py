@@ -64,12 +64,13 @@ class Progress:
         It replaces the trial of that config which was set aside.
 
         Raises:
-            InvalidInput: It is the first that is right, and the device does not tell a goal of it.
+            InvalidInput: It is right, and neither of it nor of one before does the device tell
+                every goal.
         """
         trial = self._question.trial(
             self.next_number, config=config, built=built, outcome=outcome, device_ns=device_ns
         )
-        if self.best is None:  # what tells a goal once may fail to, later
+        if not self._tells_goals():  # what tells a goal once may fail to, later
             self._question.require_goals(trial)
         context, replaced = self._question.context, self._aside.get(config)
         trial = self._store.record(self._begun(), context, trial, replaces=replaced)
@@ -111,16 +112,24 @@ class Progress:
 
     def tied(self) -> list[Trial]:
         """Return the winner and what ties with it: by the final, or else the best alone."""
-        right = filter(_is_right, self.trials.values())
-        return tied_trials(self.finalists, right) or [*filter(None, [self.best])]
+        sound = self._sound()
+        return tied_trials(self.finalists, sound) or sound[:1]
 
     def front(self) -> list[Trial]:
         """Return the trials that are right and that none beats in all goals, the fastest first."""
         if len(self._question.spec.goals) == 1:
             return self.tied()[:1]
+        return undominated(self._sound(), self._question.spec.seeks)
+
+    def _sound(self) -> list[Trial]:
+        """Return the trials that are right, in the final, too, by their time."""
         failed = {each.config for each in self.finalists if each.failed}
-        right = [trial for trial in self.fastest_first() if trial.config not in failed]
-        return undominated(right, self._question.spec.seeks)
+        return [trial for trial in self.fastest_first() if trial.config not in failed]
+
+    def _tells_goals(self) -> bool:
+        """Return True if a trial that is right tells every goal."""
+        further = self._question.spec.further
+        return any(None not in further(trial) for trial in filter(_is_right, self.trials.values()))
 
     def _fastest(self) -> Trial | None:
         return min(filter(_is_right, self.trials.values()), key=_median_ns, default=None)

@@ -10,10 +10,22 @@ from types import SimpleNamespace
 import pytest
 from hosted import FAULTY, Counting, spec
 
-from autotune.records import QUICK, Config, Measurement, Outcome, Status, Trial, load_kernel, tied
+from autotune.records import (
+    QUICK,
+    Config,
+    Finalist,
+    Measurement,
+    Outcome,
+    Status,
+    Trial,
+    load_kernel,
+    tied,
+)
 from autotune.study import DriftSpec, FinalSpec, Reason, final, run_study
 from autotune.study.drift import Yardstick
 from autotune.study.final import contestants
+from autotune.study.progress import Progress
+from autotune.study.question import Question
 from autotune.verify import Exam
 
 MANY = {"fault": ["none"], "twin": [0, 1, 2, 3, 4, 5]}
@@ -102,6 +114,19 @@ def test_what_is_seldom_wrong_leads_no_final(host, store):
     assert {row.trial.status for row in store.rows()} <= wrong
     assert len(store.rows()) == report.total == 2
     assert run_study(each, device=host, store=store).problems[0].ran == 0
+
+
+def test_what_failed_in_a_final_is_the_best_of_no_study(host, store):
+    each = spec(space=MANY, final=NO_FINAL)
+    before = run_study(each, device=host, store=store).problems[0]
+    question = Question(each, each.problems[0], host)
+    progress = Progress(question, store, valid=question.space)
+    progress.add_final([Finalist(config=config, rounds_ns=()) for config in progress.trials])
+    after = run_study(each, device=host, store=store).problems[0]
+
+    assert before.best is not None
+    assert (after.best, after.tied, after.front) == (None, 0, 0)
+    assert store.best() == []
 
 
 def test_fewer_than_two_candidates_hold_none(host, store):

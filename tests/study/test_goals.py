@@ -123,6 +123,14 @@ def test_a_goal_that_a_recording_does_not_tell_is_refused_before_a_row_is_writte
         assert store.studies() == []
 
 
+def test_such_a_goal_is_refused_of_a_study_that_goes_on_too(tune):
+    tune(trials=4, goals=("time",))
+    with pytest.raises(InvalidInput, match="goals: recording:h200 does not tell energy of m=1024"):
+        tune(trials=8, goals=("time", "energy"))
+
+    assert tune(trials=6)[0].total == 6
+
+
 def test_rows_from_before_a_goal_was_kept_are_told_of(tune, tmp_path):
     tune(trials=12)
     with closing(sqlite3.connect(tmp_path / "s.db")) as connection, connection:
