@@ -64,7 +64,7 @@ def front(
     wanted = Filter(studies=chosen.pop("study"), **chosen)
     with Store.open(url or default_url(), read_only=True) as store:
         named = [name.strip() for name in goals.split(",")] if goals else []
-        seek = sought(store, wanted.studies, named)
+        seek = sought(store, wanted, named)
         found = store.fronts(seek, wanted, unverified=unverified)
         empty = "" if found else why_no_best(store, wanted)
         show(front_sheet(found, seek, empty=empty), layout)

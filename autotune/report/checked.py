@@ -31,6 +31,7 @@ def checked_sheet(checked: Sequence[Checked], retimed: Sequence[Retimed] | None)
             Column("entries", lambda row: str(row["entries"]), right=True),
         ),
         extra=extra,
+        empty="nothing that can be told here differs",
     )
 
 

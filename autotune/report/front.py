@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from autotune.errors import InvalidInput
 from autotune.records import TIME, Goal, goals_named
+from autotune.report.nothing import why_nothing
 from autotune.report.records import trials_sheet
 from autotune.report.sheet import Column, Sheet
 from autotune.report.units import counted, size_text, time_text
-from autotune.store import Front, Store
+from autotune.store import Filter, Front, Store
 
 _TEXTS: dict[str, Callable[[float], str]] = {
     TIME: time_text,
@@ -21,13 +22,16 @@ _TEXTS: dict[str, Callable[[float], str]] = {
 }
 
 
-def sought(store: Store, studies: Sequence[str], names: Sequence[str]) -> tuple[Goal, ...]:
+def sought(store: Store, wanted: Filter, names: Sequence[str]) -> tuple[Goal, ...]:
     """Return the goals of these names, or else those of the studies.
 
     Raises:
-        InvalidInput: There is no such goal, or time is the only one.
+        InvalidInput: There is no such study or goal, or time is the only goal.
     """
+    studies = wanted.studies
     chosen = [each for each in store.studies() if not studies or each.name in studies]
+    if studies and not chosen:
+        raise InvalidInput(why_nothing(store, wanted))
     own = [name for each in chosen for name in each.spec.get("goals", ())]
     goals = goals_named(names or own or [TIME])
     if len(goals) == 1:

@@ -117,7 +117,7 @@ def _refuse_several_devices(contexts: list[Context]) -> None:
         )
         raise InvalidInput(
             f"a table is of one device, and these results are of {len(devices)}: {named}",
-            hint=f"choose one: --device {min(devices)[:8]}",
+            hint="choose one: " + " or ".join(f"--device {key[:8]}" for key in sorted(devices)),
         )
 
 

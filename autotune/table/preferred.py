@@ -89,12 +89,17 @@ def preferred(answered: Answered, preference: Preference) -> Answered | str:
         most = _most(limit, every)
         rows = [row for row in rows if _amount(row, limit.goal) <= most]
     if not rows:
-        return f"no row has {' and '.join(limit.text for limit in preference.limits)}"
+        return f"no row has {' and '.join(_told(limit, every) for limit in preference.limits)}"
     if preference.goal.name != TIME:
         least = min(_amount(row, preference.goal) for row in rows)
         rows = [row for row in rows if _amount(row, preference.goal) == least]
     answer = winner(rows, answered.evidence.final)
     return dataclasses.replace(answered, answer=answer, replaced=None)
+
+
+def _told(limit: Limit, rows: Sequence[TrialRow]) -> str:
+    least = min(_amount(row, limit.goal) for row in rows)
+    return limit.text if limit.relative else f"{limit.text} (the least is {least:.6g})"
 
 
 def _most(limit: Limit, rows: Sequence[TrialRow]) -> float:

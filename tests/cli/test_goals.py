@@ -53,7 +53,7 @@ def test_other_goals_have_another_front(autotune, replayed):
         (("--goals", "time,speed"), "error: no goal named 'speed'; allowed: time, shared_memory"),
         (("--goals", "time,energy"), "error: no row tells energy\n"),
         (("--goals", "time"), "error: a front is of two goals or more: --goals time,shared"),
-        (("--study", "three"), "error: a front is of two goals or more"),
+        (("--study", "three"), "error: no trial matches: no study 'three'; the database has two"),
     ],
 )
 def test_a_front_that_cannot_be_is_refused_in_one_line(autotune, replayed, words, why):
