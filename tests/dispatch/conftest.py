@@ -40,7 +40,7 @@ def answer(m, n, k, *, tile, dtype="bf16", multiple_of=1, row=1):
 def document(entries, defaults=()):
     return {
         "schema": "autotune.table",
-        "schema_version": 4,
+        "schema_version": 5,
         "generator": "autotune 0.1.0",
         "created": "2026-01-02T03:04:05Z",
         "database_revision": "0001",
@@ -86,6 +86,25 @@ def document(entries, defaults=()):
     }
 
 
+FOREST = {
+    "measures": [
+        {"kind": "tiles", "units": {"m": 128, "n": 128}},
+        {"kind": "rest", "units": {"k": 64}},
+    ],
+    "trees": [
+        {
+            "exact": {"dtype": "bf16", "layout": "nt"},
+            "steps": [
+                {"measure": 0, "at_most": 100, "next": 1},
+                {"entry": 0},
+                {"measure": 1, "at_most": 0, "next": 3},
+                {"entry": 1},
+                {"entry": 0},
+            ],
+        }
+    ],
+}
+
 SAMPLE = document(
     entries=[
         answer(16, 4096, 4096, tile=16, multiple_of=8, row=1),
@@ -103,6 +122,13 @@ SAMPLE = document(
 def sample():
     """A table document that tests may change."""
     return copy.deepcopy(SAMPLE)
+
+
+@pytest.fixture
+def guided(sample):
+    """The same with a tree for bf16 and nt."""
+    sample["kernels"]["gemm"]["forest"] = copy.deepcopy(FOREST)
+    return sample
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,5 @@
-// The lookup of a tuned table: exact, else nearest, else the kernel's default, else nothing.
+// The lookup of a tuned table: exact, else by a tree, else nearest, else the kernel's default, else
+// nothing.
 //
 // It answers as autotune.dispatch does in Python. The distance of two problems is the sum over the
 // scaled fields of weight * |steps(a) - steps(b)|, steps(v) = round(log2(max(v, 1)) * 2^32), in whole
@@ -20,7 +21,7 @@
 namespace autotune {
 
 // Where an answer comes from.
-enum class Source : std::uint8_t { exact, nearest, fallback, none };
+enum class Source : std::uint8_t { exact, tree, nearest, fallback, none };
 
 // What a lookup returns: the place of a config among the table's, entries first, then defaults.
 struct Choice {
@@ -62,6 +63,14 @@ struct Group {
     std::int32_t shift;  // a cell spans 2^shift quarters
     std::uint32_t grids;  // its first place in Data::grids
     bool masked;
+    std::uint32_t tree;  // its first step, or no_point
+};
+
+// A step of a tree: up to at_most of a measure it goes on at next, or else one further. An end leads
+// to itself, whatever is measured, so that all walks through a tree take as many steps.
+struct Step {
+    std::uint64_t at_most;
+    std::uint32_t next, measure;
 };
 
 // A default of a group, with a bit for each condition that it needs.
@@ -172,6 +181,23 @@ std::uint32_t exact(std::uint32_t group, const std::array<std::int64_t, Data::fi
     }
 }
 
+// Where the tree of a group leads. Its entry may need what the problem breaks.
+template <class Data>
+std::uint32_t led(const Group<Data::fields>& group,
+                  const std::array<std::int64_t, Data::fields>& sizes) {
+    constexpr std::int64_t most = std::int64_t{1} << 30;  // so that two of them multiply in 64 bits
+    std::array<std::uint64_t, Data::fields> small{};
+    each_field<Data::fields>(
+        [&](auto f) { small[f] = static_cast<std::uint64_t>(sizes[f] < most ? sizes[f] : most); });
+    const auto measured = Data::measured(small);
+    std::uint32_t at = group.tree;
+    for (unsigned i = 0; i < Data::questions; ++i) {
+        const Step& step = Data::steps[at];
+        at = step.next + (measured[step.measure] > step.at_most);
+    }
+    return Data::ends[at];
+}
+
 template <class Data>
 class Nearest {
 public:
@@ -261,6 +287,12 @@ Choice lookup(std::int32_t group, const std::array<std::int64_t, Data::fields>& 
     if (found != no_point) return {Source::exact, found};  // entries stand in the table's order
     const Group<Data::fields>& members = Data::groups[index];
     const std::uint64_t broken = detail::broken<Data>(members, sizes);
+    if constexpr (Data::questions != 0) {
+        if (members.tree != no_point) {
+            const std::uint32_t entry = detail::led<Data>(members, sizes);
+            if ((Data::needs[entry] & broken) == 0) return {Source::tree, entry};
+        }
+    }
     const std::uint32_t point = detail::Nearest<Data>(members, sizes, broken).point();
     if (point != no_point) return {Source::nearest, point};
     for (std::uint32_t i = members.defaults.first; i < members.defaults.last; ++i)
