@@ -16,7 +16,7 @@ import re
 import tempfile
 import time
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def chosen_configs(problem: GemmProblem, target: Target, count: int) -> list[Config]:
-    """Return random valid configs of the mechanisms that Kernel Tuner can launch."""
+    """Return random valid configs of the mechanisms that Kernel Tuner can launch, or all."""
     kernel = Gemm()
     space = kernel.space(problem, target).restricted({"mechanism": ["sync1", "sync2", "cp_async"]})
     valid = [
@@ -77,7 +77,8 @@ def chosen_configs(problem: GemmProblem, target: Target, count: int) -> list[Con
         for config in space
         if kernel.launch(problem, config, target).shared_bytes <= SHARED_LIMIT_BYTES
     ]
-    return random.Random(0).sample(valid, count)  # noqa: S311 - a reproducible choice of configs
+    draw = random.Random(0)  # noqa: S311 - a reproducible choice of configs
+    return draw.sample(valid, min(count, len(valid)))
 
 
 def _ours(name: str, device: Any, configs: Sequence[Config]) -> dict[str, Any]:
@@ -147,7 +148,7 @@ def _tuned(
 
     kernel = Gemm()
     launches = [kernel.launch(problem, config, target) for config in configs]
-    sources = [_flat_source(kernel.unit(problem, config, target)) for config in configs]
+    sources = [flat_source(kernel.unit(problem, config, target)) for config in configs]
     a, b, answer = operands
     scalars = [_scalar(argument) for argument in launches[0].arguments[3:9]]
     arguments = [a, b, np.zeros_like(answer), *scalars, np.int32(0), np.int32(1)]
@@ -169,24 +170,27 @@ def _tuned(
     return list(results)
 
 
-def _flat_source(unit: SourceUnit) -> str:
-    """Return the source of the chosen family as one text: Kernel Tuner has no place for headers."""
-    seen: set[Path] = set()
+def flat_source(unit: SourceUnit) -> str:
+    """Return a source as one text: Kernel Tuner has no place for headers.
 
-    def expand(file: Path) -> str:
-        def included(match: re.Match[str]) -> str:
-            found = [folder / match[1] for folder in (file.parent, *unit.include_dirs)]
-            path = next((each for each in found if each.exists()), Path(match[1]))
-            if path in seen:
-                return ""
-            seen.add(path)
-            return unit.header if match[1] == unit.header_name else expand(path)
+    Each file keeps out what follows it again. It cannot be left out there instead: where it is
+    mentioned first may be in a branch that is not compiled.
+    """
 
-        text = file.read_text().replace("#pragma once", "")
-        return re.sub(r'^[ ]*#include "([^"]+)"[ ]*$', included, text, flags=re.MULTILINE)
+    @cache
+    def guarded(file: Path) -> str:
+        text = unit.header if file.name == unit.header_name else file.read_text(encoding="utf-8")
+        mark = f"FLAT_{re.sub('[^A-Za-z0-9]', '_', str(file.relative_to(unit.main.parents[1])))}"
+        text = text.replace("#pragma once", "")
+        inner = re.sub(r'(?m)^ *#include "([^"]+)" *$', partial(included, file), text)
+        return f"#ifndef {mark}\n#define {mark}\n{inner}\n#endif"
 
-    family = unit.main.parent / "ampere" / "gemm_ampere.cuh"
-    return expand(family).replace("#pragma once", "")
+    def included(file: Path, match: re.Match[str]) -> str:
+        folders = (file.parent, *unit.include_dirs)
+        found = (path for folder in folders if (path := folder / match[1]).exists())
+        return guarded(next(found, unit.main.parent / match[1]))
+
+    return guarded(unit.main) + "\n"
 
 
 def _operands(problem: GemmProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

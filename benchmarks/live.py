@@ -3,17 +3,22 @@
     python benchmarks/live.py --json benchmarks/results/live_h200.json
 
 Each shape is tuned ``--runs`` times with one seed and nothing known of it, each time in a database
-of its own. The first two runs are processes of their own, as ``autotune tune`` is one: one with an
-empty cache, of CuPy's own kernels too, and one with what that left there. A third process holds
-the others, and a study that takes all samples of every candidate and holds no final. It also times
-the fastest recorded configs of the shape. At the end every winner meets these, in turns on cold
-L2; ``loss`` is how much slower than the fastest of all it is there.
+of its own. The first run has a process of its own, as ``autotune tune`` has, and an empty cache, of
+CuPy's own kernels too. The others share a second process, with what the first left there: of these,
+the first one is told as ``warm``. To them comes a study that takes all samples of every candidate
+and holds no final. That process also times the fastest recorded configs of the shape. At the end
+every winner meets these, in turns on cold L2; ``loss`` is how much slower than the fastest of all
+it is there. ``--add`` keeps what the file says of other shapes, and where that comes from.
 
+``cold s`` and ``warm s`` last from the start of the process to the end of its first study, and
 ``to 2 %`` is when the first trial within 2 % of the fastest median of all, recorded configs
 included, was finished, in seconds from the start of the process. ``busy`` is the share of the
 study's time in which a candidate was verified or timed, from the first one on, which also readies
-the lane; ``util`` is NVML's share of it in which a kernel ran. ``GPU s`` is the former in seconds,
-the final included, and ``saved`` is what it is less than that of all samples.
+the lane, in the process with what the first left; ``util`` is NVML's share of it in which a kernel
+ran. ``GPU s`` is the former in seconds, a mean of all runs, and ``saved`` is what it is less than
+that of all samples. Of these, ``again`` is what the yardstick and the final took, and ``samples``
+what the samples did that are kept: the rest is loading, verifying and warming up. The JSON also
+tells how long the first measurement took, and what came before it.
 """
 
 from __future__ import annotations
@@ -45,12 +50,16 @@ from kernel_space.gemm import Gemm, GemmProblem
 SHAPES = ((1024, 1024, 1024), (4096, 4096, 4096), (16, 4096, 7168), (128, 7168, 2048))
 RECORDED = 3  # configs of the recording that meet the winners
 CLOSE = 1.02
+STARTS = ("before_first_s", "first_s")
+SECONDS = ("gpu_s", "again_s", "samples_s")
 STUDY = Path(__file__).with_name("live_study.py")
 HEADING = (
     f"{'problem':22}{'cold s':>8}{'to 2 %':>8}{'warm s':>8}{'to 2 %':>8}{'busy':>6}{'util':>6}"
-    f"{'GPU s':>7}{'saved':>7}{'same':>6}{'or tie':>8}{'loss %':>8}{'worst':>7}"
+    f"{'GPU s':>7}{'again':>7}{'samples':>8}{'saved':>7}{'same':>6}{'or tie':>8}{'loss %':>8}"
+    f"{'worst':>7}"
 )
 Row = dict[str, Any]
+Shape = tuple[int, int, int]
 
 
 class Fixed:
@@ -71,13 +80,22 @@ def main() -> None:
     require()
     _, recorded = recorded_times(arguments.recording, Gemm())
     print(HEADING)
-    rows = []
-    for shape in arguments.shape or SHAPES:
-        problem = GemmProblem(*shape)
-        rows.append(_row(problem, arguments, recorded.get(problem, {})))
-        print(_line(rows[-1]), flush=True)
+    rows = kept(arguments.json) if arguments.add else {}
+    for m, n, k in arguments.shape or SHAPES:
+        problem = GemmProblem(m, n, k)
+        row = rows[m, n, k] = _row(problem, arguments, recorded.get(problem, {}))
+        print(_line(row), flush=True)
         if arguments.json is not None:  # shape by shape: a later one may not come to its end
-            write_json(arguments.json, rows, kernel=Gemm(), problem=problem)
+            write_json(arguments.json, [*rows.values()], kernel=Gemm(), problem=problem)
+
+
+def kept(file: Path | None) -> dict[Shape, Row]:
+    """Return the rows of a file, if it is there, by shape: each with where it comes from."""
+    if file is None or not file.exists():
+        return {}
+    content = json.loads(file.read_text(encoding="utf-8"))
+    origin = {"provenance": content["provenance"]}
+    return {(row["m"], row["n"], row["k"]): {**origin, **row} for row in content["rows"]}
 
 
 def _arguments() -> argparse.Namespace:
@@ -85,11 +103,12 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--shape", action="append", nargs=3, type=int, metavar=("M", "N", "K"))
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=3, help="3 or more")
     parser.add_argument("--trials", type=int, default=60)
     parser.add_argument("--sampler", default="auto")
     parser.add_argument("--recording", default="h200")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--add", action="store_true", help="keep the file's other shapes")
     return parser.parse_args()
 
 
@@ -98,19 +117,19 @@ def _row(
 ) -> Row:
     """Return what all runs of one shape are like."""
     fastest = sorted(recorded, key=lambda config: recorded[config])[:RECORDED]
-    again = [False] * (arguments.runs - 2)
+    again = [False] * (arguments.runs - 1)
     with _empty_caches():
-        cold, warm = _process(problem, arguments), _process(problem, arguments)
+        cold = _process(problem, arguments)
         rest = _process(problem, arguments, patient=[*again, True], known=fastest)
-        *runs, patient = [study for each in (cold, warm, rest) for study in each["studies"]]
+        *runs, patient = cold["studies"] + rest["studies"]
         exported = [Config(run["exported"]) for run in (*runs, patient)]
         us = _met(problem, [*exported, *fastest])
     best_us = min(us.values())
     return {
         **problem.as_dict(),
         "trials": arguments.trials,
-        "cold_s": cold["seconds"],
-        "warm_s": warm["seconds"],
+        "cold_s": runs[0]["seconds"],
+        "warm_s": runs[1]["seconds"],
         **_figures([*runs, patient], rest["known_ns"]),
         **_agreement(runs, [us[each] / best_us - 1 for each in exported[:-1]]),
         "loss_all_samples": us[exported[-1]] / best_us - 1,
@@ -124,24 +143,28 @@ def _figures(studies: Sequence[Row], known_ns: Sequence[float | None]) -> Row:
     """Return how the studies went: the first with empty caches, the last with all samples.
 
     Args:
-        studies: The second is of a process of its own, too.
+        studies: The second is the first one of the other process.
         known_ns: What the fastest recorded configs take.
     """
     cold, *warm, patient = studies
     tried_ns = (ns for run in studies for ns, _ in run["trials"])
     near_ns = CLOSE * min([*tried_ns, *filter(None, known_ns)])
-    gpu_s = fmean(run["gpu_s"] for run in (cold, *warm))
+    mean = {each: fmean(run[each] for run in (cold, *warm)) for each in SECONDS}
     figures = {
         "cold_to_2_s": _reached(cold, near_ns)[1],
         "warm_to_2_s": _reached(warm[0], near_ns)[1],
         "to_2_trials": median(_reached(run, near_ns)[0] for run in (cold, *warm)),
+        **{f"cold_{each}": cold[each] for each in STARTS},
+        **{f"warm_{each}": warm[0][each] for each in STARTS},
         "cold_busy": cold["busy"],
-        "warm_busy": median(run["busy"] for run in warm),
+        "warm_busy": warm[0]["busy"],
+        "again_busy": median(run["busy"] for run in warm[1:]),
         "cold_utilization": cold["utilization"],
         "warm_utilization": warm[0]["utilization"],
-        "gpu_s": gpu_s,
+        **mean,
         "gpu_s_all_samples": patient["gpu_s"],
-        "saved": 1 - gpu_s / patient["gpu_s"],
+        "samples_s_all_samples": patient["samples_s"],
+        "saved": 1 - mean["gpu_s"] / patient["gpu_s"],
     }
     return _finite(figures)
 
@@ -177,7 +200,7 @@ def _process(
     patient: Sequence[bool] = (False,),
     known: Sequence[Config] = (),
 ) -> Row:
-    """Run studies in a new process and return what it says, with its wall time."""
+    """Run studies in a new process and return what it says."""
     asked = {
         "device": "cuda:0",
         "kernel": "gemm",
@@ -188,11 +211,11 @@ def _process(
         "known": [config.as_dict() for config in known],
         "began": time.time(),
     }
-    began = time.monotonic()
     command = [sys.executable, str(STUDY), json.dumps(asked)]
     env = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # as the command line has it
     done = subprocess.run(command, env=env, stdout=subprocess.PIPE, check=True)
-    return {**json.loads(done.stdout), "seconds": time.monotonic() - began}
+    answer: Row = json.loads(done.stdout)
+    return answer
 
 
 @contextmanager
@@ -228,7 +251,8 @@ def _line(row: Row) -> str:
     busy = (row["warm_busy"], row["warm_utilization"])
     shares = "".join("     –" if each is None else f"{each:6.2f}" for each in busy)
     return (
-        f"{name:22}{told}{shares}{row['gpu_s']:7.2f}{row['saved']:7.2f}"
+        f"{name:22}{told}{shares}{row['gpu_s']:7.2f}{row['again_s']:7.2f}{row['samples_s']:8.2f}"
+        f"{row['saved']:7.2f}"
         f"{row['same']:6.2f}{row['same_or_tie']:8.2f}{100 * row['loss']:8.2f}"
         f"{100 * row['loss_worst']:7.2f}"
     )

@@ -13,7 +13,8 @@ the others.
   memory of a block above 48 KiB, so these are configs of asynchronous copies and below: neither TMA
   nor wgmma. What it needs to import and to make the inputs does not count.
 
-Then the best of all meet in turns, on cold L2.
+Then the best of all meet in turns, on cold L2. ``--add`` keeps what the file says of other shapes
+and, with ``--only``, of the other tuner; where that comes from is kept, too.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,7 +36,7 @@ from arms import arrays
 from beside_kernel_tuner import SHARED_LIMIT_BYTES, chosen_configs, evaluated
 from contenders import Tuned, complain
 from harness import buffer_sets, interleave, median_us, write_json
-from live import Fixed
+from live import Fixed, Row, Shape, kept
 from needs import require
 from resampled import recorded_times
 
@@ -50,7 +51,6 @@ PEERS = {"Triton": "triton", "Kernel Tuner": "kernel_tuner"}  # modules
 SIDES = ("autotune", *PEERS)
 LIVE = Path(__file__).parent / "results" / "live_h200.json"
 TRITON = Path(__file__).with_name("triton_autotuned.py")
-Row = dict[str, Any]
 
 
 def main() -> None:
@@ -59,21 +59,34 @@ def main() -> None:
     require()
     _, recorded = recorded_times(arguments.recording, Gemm())
     live = _live_rows(arguments.live)
+    rows = kept(arguments.json) if arguments.add else {}
     print(f"Kernel Tuner: configs of up to {SHARED_LIMIT_BYTES >> 10} KiB of shared memory alone")
     print(HEADING)
-    rows: list[Row] = []
     with tempfile.TemporaryDirectory() as cache:
-        for shape in arguments.shape or SHAPES:
-            problem = GemmProblem(*shape)
-            ours = live.get(tuple(shape)) or _of_recording(recorded.get(problem, {}))
-            triton = partial(_triton, problem, cache, cold=not rows)
-            tuner = partial(_kernel_tuner, problem, ours.get("to_2_trials") or MOST)
-            asked = {"Triton": triton, "Kernel Tuner": tuner}
-            peers = {name: _if_it_can(name, PEERS[name], tune) for name, tune in asked.items()}
-            rows.append(_row(problem, {"autotune": ours, **peers}))
-            print(_line(rows[-1]), flush=True)
+        for number, (m, n, k) in enumerate(arguments.shape or SHAPES):
+            problem, before = GemmProblem(m, n, k), rows.get((m, n, k), {})
+            ours = live.get((m, n, k)) or _of_recording(recorded.get(problem, {}))
+            tuners = {
+                "Triton": partial(_triton, problem, cache, cold=not number),
+                "Kernel Tuner": partial(_kernel_tuner, problem, ours.get("to_2_trials") or MOST),
+            }
+            peers = _peers(tuners, arguments.only or PEERS, before)
+            row = rows[m, n, k] = _row(problem, {"autotune": ours, **peers})
+            print(_line(row), flush=True)
             if arguments.json is not None:  # shape by shape: a later one may not come to its end
-                write_json(arguments.json, rows, kernel=Gemm(), problem=problem)
+                write_json(arguments.json, [*rows.values()], kernel=Gemm(), problem=problem)
+
+
+def _peers(
+    tuners: Mapping[str, Callable[[], Row]], asked: Container[str], before: Row
+) -> dict[str, Row]:
+    """Return what the peers that are asked make of a shape, and what was known of the others."""
+    return {
+        name: _if_it_can(name, PEERS[name], tune)
+        if name in asked
+        else before and {"provenance": before["provenance"], **before[name]}
+        for name, tune in tuners.items()
+    }
 
 
 def _arguments() -> argparse.Namespace:
@@ -84,17 +97,18 @@ def _arguments() -> argparse.Namespace:
         "--live", type=Path, default=LIVE, metavar="JSON", help="what live.py wrote, if it is there"
     )
     parser.add_argument("--shape", action="append", nargs=3, type=int, metavar=("M", "N", "K"))
+    parser.add_argument("--only", action="append", choices=PEERS, help="ask no other tuner")
     parser.add_argument("--recording", default="h200")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--add", action="store_true", help="keep what else the file says")
     return parser.parse_args()
 
 
-def _live_rows(file: Path) -> dict[tuple[int, ...], Row]:
+def _live_rows(file: Path) -> dict[Shape, Row]:
     if not file.exists():
         complain(f"{file} is not there: recorded configs stand in for ours")
         return {}
-    rows = json.loads(file.read_text(encoding="utf-8"))["rows"]
-    return {(row["m"], row["n"], row["k"]): {name: row[name] for name in OURS} for row in rows}
+    return {shape: {name: row[name] for name in OURS} for shape, row in kept(file).items()}
 
 
 def _of_recording(recorded: Mapping[Config, float]) -> Row:

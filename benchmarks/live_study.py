@@ -29,6 +29,7 @@ from autotune.records import (
     Config,
     Failure,
     Limits,
+    Measurement,
     Outcome,
     load_kernel,
     tied,
@@ -41,22 +42,39 @@ Row = dict[str, Any]
 
 
 class Metered:
-    """A device that counts the seconds in which it measures, but for the first measurement."""
+    """A device that counts the seconds in which it measures, but for the first measurement.
+
+    Attributes:
+        measured_s: All of them.
+        again_s: Those of configs that had been measured before: by a yardstick or a final.
+        samples_s: What the samples that are kept took of them, on the device.
+        first_s: What the first measurement took, with all that readies the lane.
+        first_at: When it was done.
+    """
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        self.measured_s = 0.0
+        self._seen: set[Config] = set()
+        self.measured_s = self.again_s = self.samples_s = self.first_s = 0.0
         self.first_at: float | None = None
 
-    def measure(self, *asked: Any, **how: Any) -> Outcome:
+    def measure(self, candidate: Candidate, *asked: Any, **how: Any) -> Outcome:
         """Measure, and add up how long it took."""
         began = time.monotonic()
-        outcome = self._device.measure(*asked, **how)
+        outcome = self._device.measure(candidate, *asked, **how)
+        seconds = time.monotonic() - began
         if self.first_at is None:
-            self.first_at = time.monotonic()
+            self.first_at, self.first_s = began + seconds, seconds
         else:
-            self.measured_s += time.monotonic() - began
+            self._count(seconds, candidate.config, outcome.measurement)
+        self._seen.add(candidate.config)
         return outcome
+
+    def _count(self, seconds: float, config: Config, measured: Measurement | None) -> None:
+        self.measured_s += seconds
+        self.again_s += seconds if config in self._seen else 0.0
+        if measured is not None:
+            self.samples_s += sum(measured.samples_ns) * measured.launches_per_sample / 1e9
 
     def __getattr__(self, name: str) -> Any:
         """Be the device in all else."""
@@ -101,7 +119,7 @@ def _tuned(device: Device, spec: StudySpec, began: datetime) -> Row:
     ):
         with _utilization(metered) as looks:
             run_study(spec, device=metered, store=store)
-        ended = time.monotonic()
+        ended, seconds = time.monotonic(), (datetime.now(UTC) - began).total_seconds()
         [exported] = exports(store, spec).values()
         finals = store.finals().values()
         even = [exported, *(each for final in finals for each in tied(final.finalists))]
@@ -109,7 +127,12 @@ def _tuned(device: Device, spec: StudySpec, began: datetime) -> Row:
     return {
         "exported": exported.as_dict(),
         "tied": [each.as_dict() for each in even],
+        "seconds": seconds,
+        "before_first_s": seconds - (ended - metered.first_at) - metered.first_s,
+        "first_s": metered.first_s,
         "gpu_s": metered.measured_s,
+        "again_s": metered.again_s,
+        "samples_s": metered.samples_s,
         "busy": metered.measured_s / (ended - metered.first_at),
         "utilization": fmean(looks) / 100 if looks else None,
         "trials": [

@@ -53,14 +53,15 @@ def _machine(about: Mapping[str, Any]) -> str:
 
 def _flips(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
     yield [
-        *("problem", "same winner", "same or tie", "loss, mean", "worst"),
+        *("problem", "same winner", "same or tie", "ties", "final", "loss, mean", "worst"),
         *("mean of 7: same winner", "loss, mean", "worst"),
     ]
     for row in rows:
         losses = ("loss", "loss_worst"), ("by_mean_loss", "by_mean_loss_worst")
         ours, others = ([_percent(row[name], 2) for name in some] for some in losses)
         same = _percent(row["same"]), _percent(row["same_or_tie"])
-        yield [_name(row), *same, *ours, _percent(row["by_mean_same"]), *others]
+        counts = f"{row['tied']:.1f}", f"{row['final']:.0f}"
+        yield [_name(row), *same, *counts, *ours, _percent(row["by_mean_same"]), *others]
 
 
 def _savings(rows: Sequence[Row]) -> Iterator[Sequence[str]]:

@@ -64,6 +64,9 @@ class Backend(Protocol):
     def telemetry(self) -> Telemetry:
         """Read clock, power and temperature now."""
 
+    def energy_mj(self) -> int | None:
+        """Read the energy that the device has taken so far, in mJ, or None if it does not tell."""
+
     def judge(self, error: Exception) -> Verdict | None:
         """Return what an error of the device means, or None if it is not the device's."""
 

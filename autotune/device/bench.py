@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from autotune.device.backend import Backend, Verdict
+from autotune.device.energy import sample_energy_mj
 from autotune.device.messages import Identify, Job, Measure, Refused, Reply
 from autotune.device.peaks import impossible
 from autotune.device.scratch import Scratched
@@ -26,7 +28,7 @@ from autotune.records import (
     described,
     load_kernel,
 )
-from autotune.timing import Timing, is_cold, set_count, stop_above_ns, time_launches
+from autotune.timing import Plan, Timing, is_cold, set_count, stop_above_ns, time_launches
 from autotune.verify import Arrays, Verifier, stored_dtype
 
 Answer = DeviceIdentity | Refused | Reply | None
@@ -144,7 +146,35 @@ class _Bench:
         if timing.stopped:
             above_ns = stop_above_ns(setup.job.policy, request.best_ns)
             return Outcome.stopped(measurement, above_ns)
-        return self._judged(setup, measurement)
+        return self._judged(setup, self._beyond_time(setup, program, measurement))
+
+    def _beyond_time(
+        self, setup: _Setup, program: Scratched, measurement: Measurement
+    ) -> Measurement:
+        """Return a measurement with what goals besides time ask for."""
+        policy = setup.job.policy
+        if policy.energy_ms:
+            energy_mj = self._energy_mj(setup, program, measurement)
+            measurement = dataclasses.replace(measurement, energy_mj=energy_mj)
+        if policy.error:
+            error = setup.verifier.largest_error(program.run)
+            measurement = dataclasses.replace(measurement, error=error)
+        return measurement
+
+    def _energy_mj(
+        self, setup: _Setup, program: Scratched, measurement: Measurement
+    ) -> float | None:
+        """Return the energy of one launch, in mJ."""
+        launches = measurement.launches_per_sample
+        stopwatch = program.stopwatch(setup.sets)
+        stopwatch.load(Plan(launches=launches, graph=launches > 1))
+        energy_mj = sample_energy_mj(
+            self._backend.energy_mj,
+            stopwatch,
+            each_ns=measurement.median_ns * launches,
+            window_ms=setup.job.policy.energy_ms,
+        )
+        return None if energy_mj is None else energy_mj / launches
 
     def _measurement(self, timing: Timing) -> Measurement:
         now = self._backend.telemetry()

@@ -73,6 +73,10 @@ class CudaBackend:
         """Read clock, power and temperature now."""
         return self._nvml.telemetry()
 
+    def energy_mj(self) -> int | None:
+        """Read the energy that the board has taken since the driver was loaded, in mJ."""
+        return self._nvml.energy_mj()
+
     def judge(self, error: Exception) -> Verdict | None:
         """Return what a CUDA error means. After one, nothing in this context can be trusted."""
         if isinstance(error, MemoryError):

@@ -74,6 +74,10 @@ class HostBackend:
         """Return nothing: a host has no one clock that a candidate runs at."""
         return Telemetry()
 
+    def energy_mj(self) -> int | None:
+        """Return None: what a processor takes, others take a part in."""
+        return None
+
     def judge(self, error: Exception) -> Verdict | None:
         """Return what a lack of memory means."""
         if not isinstance(error, MemoryError):

@@ -1,4 +1,4 @@
-"""What NVML says of a GPU: driver, UUID, clock, power, temperature. It may be absent."""
+"""What NVML says of a GPU: driver, UUID, clock, power, energy, temperature. It may be absent."""
 
 from __future__ import annotations
 
@@ -51,6 +51,11 @@ class Nvml:
                 lambda: int(nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU))
             ),
         )
+
+    def energy_mj(self) -> int | None:
+        """Read the energy since the driver was loaded, in mJ; it moves every few tens of ms."""
+        nvml, handle = self._nvml, self._handle
+        return self._ask(lambda: int(nvml.nvmlDeviceGetTotalEnergyConsumption(handle)))
 
     def slowed(self) -> bool:
         """Return True if the SM clock is clearly below the highest that was seen."""

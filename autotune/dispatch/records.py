@@ -32,7 +32,7 @@ class Evidence(NamedTuple):
         time_ns: Median device time of one launch, in ns.
         spread: Interquartile range of the samples over their median.
         samples: How many samples there are.
-        tied: How many other configs of this problem cannot be told from this one by their noise.
+        tied: How many other configs of this problem tie with it: by noise, or by less than 1 %.
         verified: True if its output was checked before it was timed.
         row_id: The trial's row in the database.
         study: The study that recorded it.

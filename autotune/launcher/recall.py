@@ -90,7 +90,7 @@ class Recall:
         try:
             library = self._libraries[type(a)]
             address = library.address
-            at = address(a), address(b), 0 if out is None else address(out), layout
+            at = type(a), address(a), address(b), 0 if out is None else address(out), layout
             seen = self._seen.get(at)
             if seen is None or not (seen.same(a, b) if out is None else seen.same(a, b, out)):
                 seen = self._see(library, (a, b) if out is None else (a, b, out), at)
@@ -100,7 +100,7 @@ class Recall:
         if call.current() != call.device or (out is None and stream is not None):
             return None
         made = call.empty() if out is None else out
-        at_out = at[2] or address(made)
+        at_out = at[3] or address(made)
         handle = call.stream() if stream is None else gpu.stream_pointer(stream, a, call.device)
         bound = self._bound.get((seen, at_out, handle)) or self._bind(seen, at_out, handle)
         for start in bound.starts:
@@ -150,12 +150,13 @@ class Recall:
     def _see(self, library: Library, arrays: Sequence[Any], at: Any) -> Seen:
         """Return what is known of ``arrays`` by their description, and remember where they lie."""
         call = self._calls[library.describe(arrays), at[-1]]
-        seen = Seen(library.same(arrays), call, at[0], at[1])
+        seen = Seen(library.same(arrays), call, at[1], at[2])
         _bounded(self._seen)[at] = seen
         return seen
 
     def _bind(self, seen: Seen, at_out: int, stream: int) -> Bound:
-        bound = seen.call.bound({"a": seen.a, "b": seen.b, "c": at_out}, stream)
+        with gpu.current(seen.call.device, stream):  # a thread that is new to CUDA has no context
+            bound = seen.call.bound({"a": seen.a, "b": seen.b, "c": at_out}, stream)
         _bounded(self._bound)[seen, at_out, stream] = bound
         return bound
 

@@ -11,7 +11,6 @@ from autotune.records.config import Config
 from autotune.records.identity import canonical_json
 from autotune.records.trial import Trial
 
-WITHIN = 0.05  # of the best of a search: what is further behind is in no final
 SIGMAS = 3.0
 EVEN = 0.01  # of a time: fresh processes find one and the same binary as far apart
 FEWEST_ROUNDS = 3  # of which a standard error says anything

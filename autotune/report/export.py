@@ -87,7 +87,7 @@ def _told(entry: dict[str, Any]) -> str:
     if evidence["spread"] > NOISY:
         told += f" (noisy: spread {evidence['spread']:.0%})"
     if evidence["tied"]:
-        told += f", tied with {counted(evidence['tied'], 'other')} within noise"
+        told += f", tied with {counted(evidence['tied'], 'other')}"
     if evidence["loss"]:
         told += f", {evidence['loss']:.1%} slower than its own best"
     return told

@@ -41,16 +41,23 @@ class Ahead:
         self._desk: Executor = ThreadPoolExecutor(1) if self._most > 1 else _AtOnce()
         self._queue: deque[Future[Underway | None]] = deque()
         self._told: deque[Callable[[], object]] = deque()
+        self._compiles = False  # or was the last one found?
 
     def take(self, wanted: int) -> Underway | None:
-        """Return the oldest of the queue, which is filled before; None if no config is left.
+        """Return the oldest of the queue that is built, or else the oldest; None if none is left.
+
+        The queue is filled before.
 
         Args:
             wanted: How many more are to be measured, this one included.
         """
         for _ in range(min(self._missing(), min(self._most, wanted) - len(self._queue))):
             self._queue.append(self._desk.submit(self._begin))
-        return self._queue.popleft().result() if self._queue else None
+        if not self._queue:
+            return None
+        oldest = next(filter(_is_built, self._queue), self._queue[0])
+        self._queue.remove(oldest)
+        return oldest.result()
 
     def tell(self, news: Callable[[], object]) -> None:
         """Have ``news`` called before anything more is asked."""
@@ -74,12 +81,12 @@ class Ahead:
         """Return how many to ask for now.
 
         What waits long to be measured was chosen knowing less than could be known by now, so that
-        no more are built than keep the device from waiting.
+        no more are built than keep the device from waiting: more where they have to be compiled.
         """
         if not self._queue:
             return max(1, self._most // 2)
-        ready = sum(_is_asked(each) and not _is_building(each) for each in self._queue)
-        if ready > self._most // 4:
+        ready = sum(map(_is_built, self._queue))
+        if ready > self._most // (2 if self._compiles else 4):
             return 0
         return 2 if _is_building(self._queue[0]) else 1
 
@@ -88,7 +95,9 @@ class Ahead:
         if config is None:
             return None
         candidate = self._question.candidate(config)
-        return Underway(candidate, self._question.device.build(candidate))
+        build = self._question.device.build(candidate)
+        self._compiles = not build.done()
+        return Underway(candidate, build)
 
     def _informed(self, ask: Callable[[], _T]) -> _T:
         while self._told:
@@ -107,6 +116,10 @@ class _AtOnce(Executor):
 
 def _is_asked(each: Future[Underway | None]) -> bool:
     return each.done() and each.exception() is None
+
+
+def _is_built(each: Future[Underway | None]) -> bool:
+    return _is_asked(each) and each.result() is not None and not _is_building(each)
 
 
 def _is_building(each: Future[Underway | None]) -> bool:

@@ -34,7 +34,7 @@ class ProblemReport:
         total: Trials in the database, this run's included.
         valid: Size of the valid space.
         best: The fastest verified trial, by the final if there was one; None if none is right.
-        tied: How many others the final could not tell from it.
+        tied: How many others tie with it in the final.
         front: How many trials are right and beaten by none in all goals of the study.
         default: The trial of the kernel's default config, or None if it was not tried.
         statuses: How many trials ended in each status.

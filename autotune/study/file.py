@@ -122,13 +122,13 @@ class _Limits(_Section):
 
 
 class _Final(_Section):
-    candidates: int = Field(default=5, ge=0, le=100)
-    rounds: int = Field(default=9, ge=1, le=1000)
+    candidates: int = Field(default=FinalSpec().candidates, ge=0, le=100)
+    rounds: int = Field(default=FinalSpec().rounds, ge=1, le=1000)
 
 
 class _Drift(_Section):
-    every: int = Field(default=25, ge=0, le=MOST_COUNT)
-    limit: float = Field(default=0.03, gt=0, le=1)
+    every: int = Field(default=DriftSpec().every, ge=0, le=MOST_COUNT)
+    limit: float = Field(default=DriftSpec().limit, gt=0, le=1)
 
 
 class _Cross(_Section):

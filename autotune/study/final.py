@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 
 from autotune.records import Config, Failure, Finalist, Status, Trial, tied
-from autotune.records.final import WITHIN
 from autotune.study.entrant import Contender
 from autotune.study.question import Question
 from autotune.verify import Exam
 
 _WRONG = (Status.INCORRECT, Status.NONDETERMINISTIC)
+WITHIN = 0.05  # of the best: what is further behind does not catch up
 
 Say = Callable[[str], None]
 

@@ -271,7 +271,7 @@ class _ProblemSearch:
         final, passed = self._spec.final, set[Config]()
         while best := self._contestants():
             finalists = hold_final(
-                self._question,
+                self._question.of_time_alone(),
                 [trial.config for trial in best],
                 rounds=final.rounds if len(best) > 1 else 1,
                 seed=self._spec.seed,

@@ -62,10 +62,15 @@ class Progress:
         """Record what became of ``config`` and return it as it will be read.
 
         It replaces the trial of that config which was set aside.
+
+        Raises:
+            InvalidInput: It is the first that is right, and the device does not tell a goal of it.
         """
         trial = self._question.trial(
             self.next_number, config=config, built=built, outcome=outcome, device_ns=device_ns
         )
+        if self.best is None:  # what tells a goal once may fail to, later
+            self._question.require_goals(trial)
         context, replaced = self._question.context, self._aside.get(config)
         trial = self._store.record(self._begun(), context, trial, replaces=replaced)
         self._aside.pop(config, None)
@@ -111,6 +116,8 @@ class Progress:
 
     def front(self) -> list[Trial]:
         """Return the trials that are right and that none beats in all goals, the fastest first."""
+        if len(self._question.spec.goals) == 1:
+            return self.leading()[:1]
         failed = {each.config for each in self.finalists if each.failed}
         right = [trial for trial in self.fastest_first() if trial.config not in failed]
         return undominated(right, self._question.spec.seeks)

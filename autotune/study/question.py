@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import math
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -10,6 +12,7 @@ from numbers import Real
 from autotune.device.protocol import Device
 from autotune.errors import InvalidInput, NoValidConfig
 from autotune.records import (
+    TIME,
     Binary,
     Candidate,
     Config,
@@ -52,6 +55,13 @@ class Question:
         if next(self.valid(), None) is None:
             raise NoValidConfig(self._why_none())
         self.estimates([config])  # a fault in the model shows before anything is recorded
+
+    def of_time_alone(self) -> Question:
+        """Return the same, asked for nothing but times: what costs more is not measured."""
+        asked = copy.copy(self)
+        policy = self.spec.policy.replace(energy_ms=0.0, error=False)
+        asked.spec = dataclasses.replace(self.spec, policy=policy, goals=(TIME,))
+        return asked
 
     def valid(self) -> Iterator[Config]:
         """Yield every config that keeps the rules and that the device can answer for."""
@@ -130,13 +140,9 @@ class Question:
         outcome: Outcome,
         device_ns: int,
     ) -> Trial:
-        """Return what is stored of a candidate that was built and measured.
-
-        Raises:
-            InvalidInput: It is right, and the device does not tell a goal of the study of it.
-        """
+        """Return what is stored of a candidate that was built and measured."""
         binary = built if isinstance(built, Binary) else None
-        trial = Trial(
+        return Trial(
             number=number,
             problem_key=self.problem.key,
             config=config,
@@ -150,11 +156,9 @@ class Question:
             device_ns=device_ns,
             verified=self.policy.verify and outcome.status in _VERIFIED_FIRST,
         )
-        self._require_goals(trial)
-        return trial
 
-    def _require_goals(self, trial: Trial) -> None:
-        """Raise if a trial that is right does not tell how it meets a goal of the study."""
+    def require_goals(self, trial: Trial) -> None:
+        """Raise ``InvalidInput`` if a trial that is right does not tell a goal of the study."""
         values = zip(self.spec.seeks[1:], self.spec.further(trial), strict=True)
         unknown = [goal.name for goal, value in values if value is None]
         if unknown and trial.status is Status.OK:

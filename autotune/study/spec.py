@@ -106,7 +106,8 @@ class StudySpec:
 
     def further(self, trial: Trial) -> list[float | None]:
         """Return how much a trial takes of the goals besides time, None where it does not tell."""
-        return [goal.value(trial) for goal in self.seeks[1:]]
+        several = len(self.goals) > 1  # asked of each trial of a long study that goes on
+        return [goal.value(trial) for goal in self.seeks[1:]] if several else []
 
     def as_dict(self) -> dict[str, Any]:
         """Return what the database stores about this study, ready for JSON."""

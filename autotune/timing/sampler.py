@@ -65,8 +65,7 @@ def time_launches(
         policy: Warm-up, batch length, number of samples, budget, precision and when to give up.
         sets: How many buffer sets the stopwatch rotates over.
         best_ns: Median of the best candidate so far, in ns: one that is much slower is given
-            up after a few samples, and one that will be in no final is known by a few. None: none
-            is.
+            up after a few samples, and one that hardly wins is known by a few. None: none is.
 
     Returns:
         The samples, or ``bad_measurement`` if the clock gave a time that cannot be.

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from statistics import median
 
 from autotune.records import Policy
-from autotune.records.final import WITHIN
 from autotune.records.interval import SURE_FROM, median_interval
 
 # So many samples may tell that a candidate is too slow. All of them are then above the bound, which
 # happens to one whose median is at the bound once in eight times, and hardly to one that may win.
 FEW = 3
 GLANCE = 2 * FEW  # so many, before the clock has settled, tell whether times still fall
+BEHIND = 1.03  # times the best: what is slower hardly wins, and whatever may is timed in a final
 
 
 def lacking(samples: Sequence[float], policy: Policy, *, each_ns: float) -> int:
@@ -42,11 +42,11 @@ def stop_above_ns(policy: Policy, best_ns: float | None) -> float:
 
 
 def behind_above_ns(policy: Policy, best_ns: float | None) -> float:
-    """Return the time from which on a candidate is in no final; infinite if none is given up.
+    """Return the time from which on a candidate hardly wins; infinite if none is given up.
 
     A search needs to know about how slow it is, and nothing else rests on its precision.
     """
-    return _times(1 + WITHIN if policy.stop_factor and policy.precision else 0.0, best_ns)
+    return _times(BEHIND if policy.stop_factor and policy.precision else 0.0, best_ns)
 
 
 def _times(factor: float, best_ns: float | None) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autotune.records import Operand
+from autotune.verify.compare import any_of, first_of, how_many
 from autotune.verify.dtypes import is_float, stored_dtype
 
 GUARD_BYTES = 1 << 16
@@ -54,8 +55,8 @@ class Guarded:
         before = self._raw[:GUARD_BYTES][::-1] != GUARD_BYTE
         after = self._raw[self._end :] != GUARD_BYTE
         for band, where in ((before, "before"), (after, "past the end of")):
-            if self._xp.any(band):
-                count, near = int(band.sum()), int(self._xp.argmax(band)) + 1
+            if any_of(band):
+                count, near = int(how_many(band, xp=self._xp)), first_of(band) + 1
                 return f"wrote {count} bytes {where} {kind} {self._operand.name}, {near} from it"
         return None
 

@@ -11,7 +11,7 @@ from typing import Any
 from autotune.errors import InvalidInput
 from autotune.records import Failure, Kernel, Policy, Problem, Status
 from autotune.verify.case import Arrays, Case, draw_cases
-from autotune.verify.compare import differing_elements, wrong_elements
+from autotune.verify.compare import differing_elements, largest_error, wrong_elements
 from autotune.verify.dtypes import encode
 from autotune.verify.exam import Exam
 from autotune.verify.guard import Guarded, poison
@@ -87,6 +87,23 @@ class Verifier:
         if not self.intact():
             why = "it wrote to its inputs or beyond"
         return Failure(status=Status.INCORRECT, message=f"as it was timed: {why}") if why else None
+
+    def largest_error(self, run: Callable[[Arrays], None]) -> float:
+        """Return the largest error on random inputs of a right candidate, as a share of its bound.
+
+        Args:
+            run: Launches once on arrays by operand name, and returns when they are written.
+        """
+        errors = [0.0]
+        for case in self._cases:
+            if case.tolerance is None or not case.finite:
+                continue
+            self._run_poisoned(case, run)
+            for operand in self._operands:
+                got, expected = self._outputs[operand.name].array, case.expected[operand.name]
+                error = largest_error(got, expected, operand, tolerance=case.tolerance, xp=self._xp)
+                errors.append(error)
+        return max(errors)
 
     def _rehearse(self, kernel: Kernel, problem: Problem) -> None:
         """Check the rounded reference as if a candidate had written it.

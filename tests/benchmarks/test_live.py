@@ -19,7 +19,11 @@ def run(*trials, exported=A, tied=(A,), gpu_s=2.0):
         "exported": exported,
         "tied": list(tied),
         "gpu_s": gpu_s,
+        "again_s": gpu_s / 2,
+        "samples_s": gpu_s / 4,
         "busy": 0.5,
+        "before_first_s": 2.0,
+        "first_s": 1.0,
         "utilization": None,
     }
 
@@ -30,12 +34,14 @@ def test_figures_tell_the_first_run_from_those_with_a_full_store():
     told = live._figures([cold, warm, warm, run((500.0, 1.0), gpu_s=8.0)], [None, 104.0])
     assert (told["cold_to_2_s"], told["warm_to_2_s"], told["to_2_trials"]) == (6.0, 2.0, 1)
     assert told["saved"] == pytest.approx(0.75)
+    assert (told["gpu_s"], told["again_s"], told["samples_s"]) == (2.0, 1.0, 0.5)
+    assert told["samples_s_all_samples"] == 2.0
 
 
 @pytest.mark.parametrize(("patient", "known_ns"), [((100.0, 1.0), []), ((200.0, 1.0), [100.0])])
 def test_what_was_never_reached_is_null_and_a_dash(patient, known_ns):
     far = run((200.0, 1.0))
-    told = live._figures([far, far, run(patient)], known_ns)
+    told = live._figures([far, far, far, run(patient)], known_ns)
     assert [told[name] for name in ("cold_to_2_s", "warm_to_2_s", "to_2_trials")] == [None] * 3
     shape = {"m": 1, "n": 2, "k": 3, "cold_s": 9.0, "warm_s": 5.0}
     row = {**shape, **told, **live._agreement([far, far], [0.0, 0.0])}
@@ -65,8 +71,23 @@ def test_a_process_runs_its_studies_and_times_what_is_known():
     assert [len(study["trials"]) for study in first] == [5, 5]
     assert first[0]["exported"] in first[0]["tied"]
     assert 0 < first[0]["busy"] <= 1
+    assert 0 <= first[0]["again_s"] <= first[0]["gpu_s"] <= first[0]["seconds"]
+    assert first[0]["samples_s"] > 0
+    assert 0 < first[0]["before_first_s"] + first[0]["first_s"] < first[0]["seconds"]
     again = answered({**asked, "patient": [], "known": [first[0]["exported"]]})
     assert again == {"studies": [], "known_ns": [min(ns for ns, _ in first[0]["trials"])]}
+
+
+def test_rows_of_other_shapes_are_kept_with_where_they_come_from(tmp_path):
+    file = tmp_path / "live.json"
+    assert live.kept(None) == live.kept(file) == {}
+    rows = [{"m": 1, "n": 2, "k": 3}, {"m": 4, "n": 5, "k": 6, "provenance": {"commit": "old"}}]
+    file.write_text(json.dumps({"provenance": {"commit": "new"}, "rows": rows}))
+    found = live.kept(file)
+    assert {shape: row["provenance"]["commit"] for shape, row in found.items()} == {
+        (1, 2, 3): "new",
+        (4, 5, 6): "old",
+    }
 
 
 def answered(asked):

@@ -28,5 +28,15 @@ def test_what_live_wrote_is_found_by_shape_and_may_be_absent(tmp_path):
     assert live_peers._live_rows(file) == {}
     told = dict.fromkeys(live_peers.OURS, 1.5)
     row = {"m": 1, "n": 2, "k": 3, "dtype": "bf16", **told}
-    file.write_text(json.dumps({"rows": [row]}))
+    file.write_text(json.dumps({"provenance": {}, "rows": [row]}))
     assert live_peers._live_rows(file) == {(1, 2, 3): told}
+
+
+def test_who_is_not_asked_again_keeps_what_was_known(monkeypatch):
+    monkeypatch.setattr(live_peers, "PEERS", {"Triton": "json", "Kernel Tuner": "json"})
+    tuners = {"Triton": lambda: {"cold_s": 1.0}, "Kernel Tuner": lambda: {"seconds": 2.0}}
+    before = {"Triton": {"cold_s": 9.0}, "Kernel Tuner": {}, "provenance": {"date": "2030-01-02"}}
+    peers = live_peers._peers(tuners, ["Kernel Tuner"], before)
+    assert peers["Triton"] == {"cold_s": 9.0, "provenance": {"date": "2030-01-02"}}
+    assert peers["Kernel Tuner"] == {"seconds": 2.0}
+    assert live_peers._peers(tuners, ["Kernel Tuner"], {})["Triton"] == {}

@@ -28,15 +28,25 @@ def driver_whose_clock_is(readings_mhz):
         nvmlInit=lambda: None,
         nvmlDeviceGetHandleByPciBusId=lambda bus: bus,
         nvmlDeviceGetClockInfo=clock,
+        nvmlDeviceGetTotalEnergyConsumption=lambda handle: clock(handle, "mJ"),
     )
 
 
-def slowed(monkeypatch, *readings_mhz):
-    stand_in = driver_whose_clock_is(readings_mhz)
+def nvml_of(monkeypatch, readings):
+    stand_in = driver_whose_clock_is(readings)
     stand_in.__spec__ = object()
     monkeypatch.setitem(sys.modules, "pynvml", stand_in)
-    nvml = Nvml("0000:00:00.0")
+    return Nvml("0000:00:00.0")
+
+
+def slowed(monkeypatch, *readings_mhz):
+    nvml = nvml_of(monkeypatch, readings_mhz)
     return [nvml.slowed() for _ in readings_mhz]
+
+
+def test_energy_is_read_where_there_is_a_counter(monkeypatch):
+    nvml = nvml_of(monkeypatch, [123_456_789, None])
+    assert [nvml.energy_mj(), nvml.energy_mj()] == [123_456_789, None]
 
 
 def test_a_clock_is_slowed_if_it_is_clearly_below_the_highest_that_was_seen(monkeypatch):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+import threading
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -78,6 +79,7 @@ class StandIn:
         self.repeats = True
         self.streams = []  # of launches that were known
         self.device = 0  # that is current
+        self.context = threading.local()  # has an attribute while a thread has one
         self.capturing = False
 
     def program(self, binary, launch):
@@ -97,6 +99,7 @@ class Noted:
         self._stand_in.started.append((self._binary, self._launch, dict(pointers)))
 
     def bound(self, pointers, stream):
+        assert hasattr(self._stand_in.context, "stream"), "a tensor map takes a context"
         self._stand_in.bound += 1
         return Bound((partial(self._again, pointers, stream),), None)
 
@@ -115,7 +118,9 @@ def stand_in(monkeypatch):
 
     @contextmanager
     def current(device, stream):
+        made.context.stream = stream
         yield stream
+        del made.context.stream
 
     def empty(shape, dtype, like, device):
         return Foreign(shape, dtype)

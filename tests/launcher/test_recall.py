@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 
 import pytest
@@ -82,6 +83,28 @@ def test_other_arrays_at_the_same_addresses_are_told_apart(stand_in, dispatcher,
     assert grids[1::2] == [grids[1]] * 3
     assert grids[0] != grids[1]
     assert len(stand_in.streams) == 4
+
+
+def test_libraries_that_share_memory_are_both_known(
+    stand_in, dispatcher, square, foreign, monkeypatch
+):
+    """What one of them asks of its arrays those of the other may not have."""
+
+    class Other(foreign):
+        own = True
+
+    plain = recall.library_of()
+    other = dataclasses.replace(
+        plain, types=(Other,), same=lambda _: lambda *arrays: all(each.own for each in arrays)
+    )
+    monkeypatch.setattr(recall, "library_of", lambda a, *_: other if type(a) is Other else plain)
+    ones = square(), square(), square()
+    others = [Other((64, 64), pointer=each.pointer) for each in ones]
+    for a, b, out in (ones, others):
+        dispatcher.matmul(a, b, out=out)
+    monkeypatch.setattr(dispatcher, "_matmul", None)  # the careful way is closed
+    for a, b, out in (ones, others, ones, others):
+        assert dispatcher.matmul(a, b, out=out) is out
 
 
 def test_it_goes_to_the_stream_that_is_given_or_current(stand_in, dispatcher, square):

@@ -88,6 +88,20 @@ def test_a_slow_compiler_is_given_as_much_as_the_device_looks_ahead():
     assert sum(build.cancelled() for build in device.begun) == 7
 
 
+def test_a_slow_build_holds_up_nothing_that_is_built():
+    device = Builder(8, at_once=False)
+    with ahead_of(device, "abcd") as ahead:
+        ahead.take(4)
+        ahead.hear(list)
+        first, *others = device.begun[1:]
+        for build in others:
+            build.set_result(None)
+        assert taken(ahead, 3, 2) == ["c", "d"]
+        first.set_result(None)
+        assert taken(ahead, 1) == ["b"]
+        assert ahead.take(1) is None
+
+
 def test_who_fails_to_choose_is_heard_and_nothing_hangs():
     def configs():
         yield "a"

@@ -132,12 +132,64 @@ def test_rows_from_before_a_goal_was_kept_are_told_of(tune, tmp_path):
     assert report.front <= 9
 
 
-def test_on_the_host_a_study_has_several_goals_too(tmp_path):
-    spec = hosted.spec(goals=("time", "shared_memory"), space=hosted.GOOD, sampler="auto")
+@pytest.fixture
+def on_the_host(tmp_path):
+    """Return a function that runs a small study there and gives its report and trials."""
+
+    def study(**changes):
+        heard = Heard()
+        spec = hosted.spec(space=hosted.GOOD, **changes)
+        with (
+            closing(open_device("host", limits=Limits())) as device,
+            Store.open(str(tmp_path / "s.db")) as store,
+        ):
+            return run_study(spec, device=device, store=store, observer=heard).problems[0], heard
+
+    return study
+
+
+def test_the_host_tells_the_error_of_each_candidate(on_the_host):
+    goals = ("time", "error", "shared_memory")
+    report, heard = on_the_host(goals=goals, policy=QUICK.replace(error=True))
+    errors = {trial.measurement.error for trial in heard.seen}
+
+    assert len(heard.seen) == 3
+    assert len(errors) == 1  # they compute alike
+    assert 0 < errors.pop() < 1
+    assert report.front == 1  # and take no shared memory: the fastest beats the others
+
+
+def test_a_recording_of_such_a_study_tells_its_goals_again(on_the_host, tmp_path):
+    goals = ("time", "error")
+    measured, _ = on_the_host(goals=goals, policy=QUICK.replace(error=True))
     with (
-        closing(open_device("host", limits=Limits())) as device,
+        closing(open_device(f"recording:{tmp_path / 's.db'}", limits=Limits())) as device,
+        Store.open(str(tmp_path / "again.db")) as store,
+    ):
+        spec = hosted.spec(goals=goals, space=hosted.GOOD)
+        replayed = run_study(spec, device=device, store=store).problems[0]
+
+    assert replayed.best.measurement.error == measured.best.measurement.error
+    assert replayed.front == measured.front
+
+
+def test_the_host_does_not_tell_energy(on_the_host):
+    with pytest.raises(InvalidInput, match="goals: host does not tell energy of m=8"):
+        on_the_host(goals=("time", "energy"), policy=QUICK.replace(energy_ms=1.0))
+
+
+@pytest.mark.gpu
+def test_a_gpu_tells_the_energy_of_a_launch(tmp_path):
+    asked = QUICK.replace(energy_ms=200.0)
+    spec = dataclasses.replace(BASE, goals=("time", "energy"), trials=3, policy=asked)
+    heard = Heard()
+    with (
+        closing(open_device("cuda:0", limits=Limits())) as device,
         Store.open(str(tmp_path / "s.db")) as store,
     ):
-        report = run_study(spec, device=device, store=store).problems[0]
+        run_study(spec, device=device, store=store, observer=heard)
 
-    assert report.front == 1  # nobody takes shared memory there: the fastest beats all others
+    right = [trial.measurement for trial in heard.seen if trial.status is Status.OK]
+    watts = [each.energy_mj / (each.median_ns * 1e-6) for each in right]
+    assert right
+    assert all(30 < each < 2000 for each in watts), watts

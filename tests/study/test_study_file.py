@@ -7,7 +7,7 @@ import pytest
 
 from autotune.errors import InvalidInput
 from autotune.records import STANDARD
-from autotune.study import load_study, parse_duration_s
+from autotune.study import StudySpec, load_study, parse_duration_s
 
 KERNEL = """
 from autotune.records import Problem, Kernel
@@ -74,6 +74,18 @@ def test_a_study_file_says_everything(study):
     assert spec.kernel.name == "adder"
     assert Path(spec.kernel_ref.split(":")[0]).is_absolute()
     assert spec.goals == ("time",)
+
+
+def test_what_a_file_leaves_out_is_as_in_a_study_that_is_no_file(study):
+    path = study('name = "plain"\nkernel = "adder.py:Adder"\n[problems]\nshapes = [[4]]\n')
+    found = load_study(path)
+    assert found == StudySpec(
+        name="plain",
+        kernel_ref=found.kernel_ref,
+        kernel=found.kernel,
+        problems=found.problems,
+        policy=STANDARD,
+    )
 
 
 def test_what_a_goal_takes_to_measure_is_asked_for_unless_the_file_says_how(study):

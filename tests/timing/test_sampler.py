@@ -191,7 +191,7 @@ def test_what_is_far_slower_is_not_even_warmed_up():
         assert sum(stopwatch.all_taken) < POLICY.warmup_ms * 1e6
 
 
-@pytest.mark.parametrize("best_ns", [None, math.inf, math.nan, 1e6, 2e6 / 1.05])
+@pytest.mark.parametrize("best_ns", [None, math.inf, math.nan, 1e6, 2e6 / 1.03])
 def test_what_is_not_clearly_slower_is_measured_in_full(best_ns):
     launch_ns = 1e6 if best_ns == 1e6 else 2e6
     timing, _ = timed(launch_ns, best_ns, pace=noisy(0.0005))
@@ -243,18 +243,18 @@ def test_what_gets_faster_as_it_warms_up_is_not_given_up(after):
 
 @pytest.mark.parametrize("times", [1.1, 1.2, 1.45])
 @pytest.mark.parametrize("launch_ns", [SHORT_NS, 1e6, 3e6])
-def test_who_is_in_no_final_is_known_well_enough_from_few_samples(launch_ns, times):
+def test_who_hardly_wins_is_known_well_enough_from_few_samples(launch_ns, times):
     timing, stopwatch = timed(times * launch_ns, launch_ns, pace=noisy(0.01))
     _, unhurried = timed(times * launch_ns, None, pace=noisy(0.01))
     assert not timing.stopped
     assert 6 <= len(timing.samples_ns) <= 20
-    assert Measurement(samples_ns=timing.samples_ns).interval_ns[0] > 1.05 * launch_ns
+    assert Measurement(samples_ns=timing.samples_ns).interval_ns[0] > 1.03 * launch_ns
     found = Measurement(samples_ns=timing.samples_ns).median_ns
     assert found == pytest.approx(times * launch_ns, rel=0.02)
     assert sum(stopwatch.all_taken) < 0.8 * sum(unhurried.all_taken)
 
 
-def test_who_is_behind_only_until_the_clock_has_settled_is_in_the_final_after_all():
+def test_who_is_behind_only_until_the_clock_has_settled_is_timed_in_full():
     for after in (10, 20, 40, 80):
         timing, _ = timed(SHORT_NS, SHORT_NS, pace=settling(after, slower=1.4))
         assert max(timing.samples_ns) < 1.02 * SHORT_NS
@@ -268,8 +268,8 @@ def test_a_policy_that_gives_nobody_up_or_wants_all_samples_takes_them(without):
     assert timing == plain
 
 
-@pytest.mark.parametrize("times", [1.0, 1.02, 1.04])
-def test_who_may_be_in_the_final_is_timed_as_if_nobody_were_ever_given_up(times):
+@pytest.mark.parametrize("times", [1.0, 1.01, 1.025])
+def test_who_may_win_is_timed_as_if_nobody_were_ever_given_up(times):
     timing, stopwatch = timed(times * SHORT_NS, SHORT_NS, pace=noisy(0.005))
     alone, unhurried = timed(times * SHORT_NS, None, pace=noisy(0.005))
     assert stopwatch.taken == unhurried.taken

@@ -29,6 +29,20 @@ def test_a_right_candidate_passes(dtype):
     assert check(lambda arrays: right(arrays, dtype), problem=problem) is None
 
 
+def test_the_largest_error_is_a_share_of_what_is_tolerated():
+    problem = ProductProblem(dtype="fp64")
+    tolerance = Product().tolerance(problem)
+    verifier = Verifier(Product(), problem, POLICY, np)
+
+    def off(arrays):
+        right(arrays, "fp64")
+        value = arrays["c"][2, 3]
+        arrays["c"][2, 3] += 0.25 * (tolerance.absolute + tolerance.relative * abs(value))
+
+    assert verifier.largest_error(lambda arrays: right(arrays, "fp64")) < 1e-6
+    assert verifier.largest_error(off) == pytest.approx(0.25, rel=1e-3)
+
+
 def spoil(change):
     """Return a candidate whose right output is spoilt by ``change``, given floats."""
 
