@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
-from autotune.cpp.layout import Group, Layout, Value, factors, shift
+from autotune.cpp.layout import Asked, Group, Layout, Value, factors, shift
 from autotune.cpp.names import comment, identifier, identifiers, literal
 from autotune.cpp.packed import binaries_text, described_text, launches_text
 from autotune.cpp.text import array, braced, nested
@@ -134,7 +134,7 @@ def _data(layout: Layout) -> str:
         f"static constexpr std::size_t fields = {len(table.scaled_fields)};",
         f"static constexpr unsigned slot_shift = {shift(len(layout.slots))};",
         f"static constexpr std::int64_t slack = {layout.slack};",
-        f"static constexpr unsigned questions = {layout.questions};",
+        f"static constexpr unsigned rounds = {layout.rounds};",
     ]
     places = [nested(f"{at}LL" for at in layout.place(some)) for some in layout.sizes]
     arrays: Mapping[str, tuple[str, Sequence[str]]] = {
@@ -155,7 +155,7 @@ def _data(layout: Layout) -> str:
         "needs": ("std::uint64_t", [f"{needs}u" for needs in layout.needs]),
         "group_of": ("std::uint32_t", [*map(str, layout.group_of)]),
         "slots": ("std::uint32_t", [f"{slot}u" for slot in layout.slots]),
-        "steps": ("autotune::Step", [f"{{{a}u, {b}, {c}}}" for a, b, c in layout.steps]),
+        "steps": ("autotune::Step", [_step(*each) for each in layout.steps]),
         "ends": (_smallest(len(layout.sizes)), [*map(str, layout.ends)]),
     }
     constants += [
@@ -163,6 +163,11 @@ def _data(layout: Layout) -> str:
     ]
     body = textwrap.indent("\n".join([*constants, _measured(layout)]), "    ")
     return f"struct Data {{\n{body}\n}};\n"
+
+
+def _step(asked: Sequence[Asked], following: int) -> str:
+    bounds, measures = zip(*asked, strict=True)
+    return f"{{{nested(f'{each}u' for each in bounds)}, {following}, {nested(map(str, measures))}}}"
 
 
 def _measured(layout: Layout) -> str:

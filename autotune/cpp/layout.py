@@ -22,6 +22,7 @@ _WORD = _NEVER = (1 << 64) - 1  # no measure is more than the latter
 
 Value = int | str
 Range = tuple[int, int]
+Asked = tuple[int, int]  # a bound, and of which measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +70,10 @@ class Layout:
         defaults: The needs and the answer of each default.
         slots: Where the exact lookup finds an entry.
         measures: What trees ask for.
-        steps: Up to how much of which measure leads on to which step, or else to the one after
-            that; an end leads to itself.
+        steps: A question, which of two it leads to, each up to how much of which measure is at
+            the low side; and the first of four steps that they lead to. An end leads to itself.
         ends: The entry that each step is the end for; 0 for a question.
-        questions: How many a tree asks at most.
+        rounds: How many steps of a tree follow each other at most.
     """
 
     def __init__(self, table: KernelTable) -> None:
@@ -94,9 +95,9 @@ class Layout:
         self.defaults: list[tuple[int, int]] = []
         self.group_of = [0] * len(table.entries)
         self.needs = [0] * len(table.entries)
-        self.steps: list[tuple[int, int, int]] = []
+        self.steps: list[tuple[list[Asked], int]] = []
         self.ends: list[int] = []
-        self.questions = 0
+        self.rounds = 0
         forest = table.forest
         self.measures = forest.measures if forest else ()
         self._trees = {_key(table, tree.exact): tree for tree in (forest.trees if forest else ())}
@@ -155,19 +156,20 @@ class Layout:
         return len(self.groups) - 1
 
     def _add_tree(self, tree: Tree | None) -> int:
-        """Add the steps of a tree, and return where they begin."""
+        """Add the steps of a tree, two questions each, and return where they begin."""
         if tree is None:
             return NO_POINT
-        first, depths = len(self.steps), [0] * len(tree.steps)
-        for at, step in enumerate(tree.steps):
-            if step.next:
-                self.steps.append((step.at_most, first + step.next, step.measure))
-                for way in (step.next, step.next + 1):
-                    depths[way] = max(depths[way], depths[at] + 1)
-            else:
-                self.steps.append((_NEVER, first + at, 0))
-            self.ends.append(max(step.entry, 0))
-        self.questions = max(self.questions, 1, *depths)  # none would be no tree
+        first, begins, depths = len(self.steps), [0], [0]  # of each added step
+        for at, begin in enumerate(begins):  # which grows meanwhile
+            ways = [way for one in _ways(tree, begin) for way in _ways(tree, one)]
+            asked = [_asked(tree, one) for one in (begin, *_ways(tree, begin))]
+            entry = tree.steps[begin].entry
+            self.steps.append((asked, first + (len(begins) if entry < 0 else at)))
+            self.ends.append(max(entry, 0))
+            if entry < 0:
+                begins += ways
+                depths += [depths[at] + 1] * len(ways)
+        self.rounds = max(self.rounds, 1, *depths)  # none would be no tree
         return first
 
     def _grids(
@@ -237,6 +239,17 @@ class Layout:
 
 def _key(table: KernelTable, problem: Fields) -> tuple[Value, ...]:
     return tuple(problem[name] for name in table.exact_fields)
+
+
+def _ways(tree: Tree, at: int) -> tuple[int, int]:
+    """Return where a step leads: an end to itself."""
+    following = tree.steps[at].next
+    return (following, following + 1) if following else (at, at)
+
+
+def _asked(tree: Tree, at: int) -> Asked:
+    step = tree.steps[at]
+    return (step.at_most, step.measure) if step.next else (_NEVER, 0)
 
 
 def _implied(conditions: Sequence[tuple[int, Condition]]) -> list[tuple[int, int]]:

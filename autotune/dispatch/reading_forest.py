@@ -48,6 +48,9 @@ def _tree(node: Node, table: KernelTable, measures: int) -> Tree:
     )
     if not steps:
         node.fail("is empty", "steps")
+    ways = sorted(way for step in steps if step.next for way in (step.next, step.next + 1))
+    if ways != [*range(1, len(steps))]:
+        node.fail("must lead to each step but the first in one way", "steps")
     node.end()
     return Tree(exact, steps)
 

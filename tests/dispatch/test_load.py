@@ -117,6 +117,7 @@ def test_a_wrong_value_is_named_with_its_place(sample, path, value, message):
         ((*STEP, 0, "at_most"), -1, "steps[0].at_most must be at least 0"),
         ((*STEP, 2, "next"), 2, "steps[2].next must be at least 3, not 2"),
         ((*STEP, 2, "next"), 4, "steps[2].next must be at most 3, not 4"),
+        ((*STEP, 0, "next"), 3, "steps must lead to each step but the first in one way"),
         ((*STEP, 1, "entry"), 3, "steps[1].entry is no entry with the tree's exact fields"),
         ((*STEP, 1, "entry"), 2, "steps[1].entry is no entry with the tree's exact fields"),
         (("schema_version",), 4, "gemm.forest is of schema version 5, and this table is 4"),

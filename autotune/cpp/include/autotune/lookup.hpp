@@ -66,11 +66,14 @@ struct Group {
     std::uint32_t tree;  // its first step, or no_point
 };
 
-// A step of a tree: up to at_most of a measure it goes on at next, or else one further. An end leads
-// to itself, whatever is measured, so that all walks through a tree take as many steps.
+// A step of a tree: a question, and both that it may lead to, of which all are asked at once, because
+// what the answer to one is to be waits for the one before. Up to at_most of a measure is the low side.
+// They lead to one of four steps from next on. An end leads to itself, whatever is measured, so that
+// all walks through a tree take as many rounds.
 struct Step {
-    std::uint64_t at_most;
-    std::uint32_t next, measure;
+    std::array<std::uint64_t, 3> at_most;
+    std::uint32_t next;
+    std::array<std::uint32_t, 3> measure;
 };
 
 // A default of a group, with a bit for each condition that it needs.
@@ -191,9 +194,13 @@ std::uint32_t led(const Group<Data::fields>& group,
         [&](auto f) { small[f] = static_cast<std::uint64_t>(sizes[f] < most ? sizes[f] : most); });
     const auto measured = Data::measured(small);
     std::uint32_t at = group.tree;
-    for (unsigned i = 0; i < Data::questions; ++i) {
+    for (unsigned i = 0; i < Data::rounds; ++i) {
         const Step& step = Data::steps[at];
-        at = step.next + (measured[step.measure] > step.at_most);
+        const auto high = [&](unsigned q) {
+            return unsigned{measured[step.measure[q]] > step.at_most[q]};
+        };
+        const unsigned first = high(0), low_side = high(1), high_side = high(2);
+        at = step.next + 2 * first + (first != 0 ? high_side : low_side);
     }
     return Data::ends[at];
 }
@@ -287,7 +294,7 @@ Choice lookup(std::int32_t group, const std::array<std::int64_t, Data::fields>& 
     if (found != no_point) return {Source::exact, found};  // entries stand in the table's order
     const Group<Data::fields>& members = Data::groups[index];
     const std::uint64_t broken = detail::broken<Data>(members, sizes);
-    if constexpr (Data::questions != 0) {
+    if constexpr (Data::rounds != 0) {
         if (members.tree != no_point) {
             const std::uint32_t entry = detail::led<Data>(members, sizes);
             if ((Data::needs[entry] & broken) == 0) return {Source::tree, entry};
