@@ -148,8 +148,11 @@ def _place(problem: Answered) -> list[str]:
 
 
 def _better(losses: Losses, others: Losses) -> bool:
-    both = ~np.isnan(losses) & ~np.isnan(others)
-    return bool(both.any()) and float((others - losses)[both].mean()) > LEAST_GAIN
+    known = ~np.isnan(others)
+    both = known & ~np.isnan(losses)
+    if 2 * both.sum() < known.sum() or not both.any():
+        return False  # too few can tell
+    return float((others - losses)[both].mean()) > LEAST_GAIN
 
 
 def _document(groves: Mapping[Key, Grove], entries: Sequence[Answered]) -> Json:

@@ -145,8 +145,10 @@ def shared_table(shared_text):
 
 @pytest.fixture(scope="session")
 def shared_text():
-    """The text of the sample table."""
-    return _Build.text(SAMPLE)
+    """The text of the sample table, with a tree."""
+    with_tree = copy.deepcopy(SAMPLE)
+    with_tree["kernels"]["gemm"]["forest"] = FOREST
+    return _Build.text(with_tree)
 
 
 class _Build:
