@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
-from harness import Arm
+from harness import Arm, buffer_sets
 from needs import torch
 
 from autotune.launcher.gpu import Program, current, target
@@ -37,6 +37,12 @@ def kernel_arm(
 def arrays(operands: Iterable[Operand]) -> Buffers:
     """Return a new array on the GPU for each operand, uniform in the interval it is drawn from."""
     return {each.name: _uniform(each) for each in operands}
+
+
+def cold_arrays(operands: Iterable[Operand], bytes_each: int) -> list[Buffers]:
+    """Return as many sets of arrays as keep every operand out of L2 between two uses."""
+    drawn = [*operands]
+    return [arrays(drawn) for _ in range(buffer_sets(bytes_each))]
 
 
 def pointers(buffers: Mapping[str, torch.Tensor]) -> dict[str, int]:

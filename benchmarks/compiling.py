@@ -4,9 +4,9 @@
 
 The variants are those with tensor copies and warp-group products that the shipped recording of an
 NVIDIA H200 found fastest: of every problem the first, then of every problem the second, and so on,
-until ``--count`` distinct binaries are together. No GPU is needed. ``s, wall`` counts from the
-start of the first compiler's process; what one takes is told in seconds of its process, and
-``CPU s`` is the processors' time of all processes over the count, their start included.
+until ``--count`` distinct binaries are together. No GPU is needed. ``seconds`` counts from the
+start of the first compiler's process. ``mean_s`` and ``worst_s`` are what one binary takes in its
+process; ``cpu_s`` is the processors' time of all processes over the count, their start included.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def practical(times: Times, target: Target) -> Iterator[SourceUnit]:
     by_speed = (sorted(some, key=some.__getitem__) for some in times.values())
     for rank in zip_longest(*by_speed):
         for problem, config in zip(times, rank, strict=True):
-            if config is None or not _by_tensor_copies(config["mechanism"]):
+            if config is None or not _by_tensor_copies(str(config["mechanism"])):
                 continue
             unit = kernel.unit(problem, config, target)
             if unit.header not in seen:

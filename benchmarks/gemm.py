@@ -18,9 +18,9 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from arms import arrays
+from arms import cold_arrays
 from contenders import Contender, Library, Side, Triton, Tuned, complain
-from harness import brief_us, buffer_sets, interleave, median_us, write_json
+from harness import brief_us, interleave, median_us, write_json
 from matrices import exact_product, wrong_elements
 from needs import require
 from ratios import OURS, Row, heading, line, summary
@@ -107,7 +107,7 @@ class _Meeting:
         self._problem = problem
         self._cost = Gemm().cost(problem)
         self._rounds, self._finalists = arguments.rounds, arguments.finalists
-        self._buffers = [arrays(problem.operands) for _ in range(buffer_sets(self._cost.bytes))]
+        self._buffers = cold_arrays(problem.operands, self._cost.bytes)
         self._exact = exact_product(problem, self._buffers[0])
 
     def row(self, sides: Mapping[str, Side]) -> Row:

@@ -38,11 +38,12 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from arms import arrays
+from arms import Buffers, cold_arrays
 from contenders import Tuned
-from harness import buffer_sets, interleave, median_us, write_json
+from harness import Arm, interleave, median_us, write_json
 from needs import require
 from resampled import recorded_times
+from sources import Fixed
 
 from autotune.records import Config
 from kernel_space.gemm import Gemm, GemmProblem
@@ -60,18 +61,6 @@ HEADING = (
 )
 Row = dict[str, Any]
 Shape = tuple[int, int, int]
-
-
-class Fixed:
-    """A source of tuned configs that were chosen before."""
-
-    def __init__(self, configs: Sequence[Config]) -> None:
-        self._configs = list(dict.fromkeys(configs))
-
-    def configs(self, problem: GemmProblem) -> tuple[str, list[Config]]:
-        """Return all of them."""
-        del problem
-        return "chosen before", self._configs
 
 
 def main() -> None:
@@ -236,12 +225,21 @@ def _empty_caches() -> Iterator[None]:
 
 def _met(problem: GemmProblem, configs: Sequence[Config]) -> dict[Config, float]:
     """Return the time of each config, in µs, all launched in turns."""
+    arms, buffers = arms_of(problem, configs)
+    named = {str(config): arm for config, arm in arms.items()}
+    us = median_us(interleave(named, len(buffers), rounds=9))
+    return {config: us[str(config)] for config in arms}
+
+
+def arms_of(
+    problem: GemmProblem, configs: Sequence[Config]
+) -> tuple[dict[Config, Arm], list[Buffers]]:
+    """Return what launches each config that compiles, and the sets of arrays that it takes."""
     side = Tuned(Fixed(configs))
     side.prepare([problem])
-    buffers = [arrays(problem.operands) for _ in range(buffer_sets(Gemm().cost(problem).bytes))]
-    contenders = side.contenders(problem, buffers)
-    us = median_us(interleave({each.name: each.arm for each in contenders}, len(buffers), rounds=9))
-    return {Config(each.facts["config"]): us[each.name] for each in contenders}
+    buffers = cold_arrays(problem.operands, Gemm().cost(problem).bytes)
+    found = side.contenders(problem, buffers)
+    return {Config(each.facts["config"]): each.arm for each in found}, buffers
 
 
 def _line(row: Row) -> str:

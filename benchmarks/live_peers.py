@@ -32,11 +32,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from arms import arrays
 from beside_kernel_tuner import SHARED_LIMIT_BYTES, chosen_configs, evaluated
-from contenders import Tuned, complain
-from harness import buffer_sets, interleave, median_us, write_json
-from live import Fixed, Row, Shape, kept
+from contenders import complain
+from harness import interleave, median_us, write_json
+from live import Row, Shape, arms_of, kept
 from needs import require
 from resampled import recorded_times
 
@@ -51,6 +50,10 @@ PEERS = {"Triton": "triton", "Kernel Tuner": "kernel_tuner"}  # modules
 SIDES = ("autotune", *PEERS)
 LIVE = Path(__file__).parent / "results" / "live_h200.json"
 TRITON = Path(__file__).with_name("triton_autotuned.py")
+HEADING = (
+    f"{'problem':16}{'ours: cold s':>13}{'warm s':>8}{'Triton: cold s':>16}{'warm s':>8}"
+    f"{'Kernel Tuner: s':>17}{'for':>5}{'  ours µs':>10}{'Triton':>8}{'Kernel Tuner':>14}"
+)
 
 
 def main() -> None:
@@ -173,22 +176,13 @@ def _row(problem: GemmProblem, sides: Mapping[str, Row]) -> Row:
 
 def _met(problem: GemmProblem, sides: Mapping[str, Row]) -> dict[str, float]:
     configs = {name: Config(side["exported"]) for name, side in sides.items() if "exported" in side}
-    tuned = Tuned(Fixed([*configs.values()]))
-    tuned.prepare([problem])
-    buffers = [arrays(problem.operands) for _ in range(buffer_sets(Gemm().cost(problem).bytes))]
-    by_config = {Config(each.facts["config"]): each for each in tuned.contenders(problem, buffers)}
-    arms = {name: by_config[config].arm for name, config in configs.items() if config in by_config}
+    launched, buffers = arms_of(problem, [*configs.values()])
+    arms = {name: launched[config] for name, config in configs.items() if config in launched}
     if blocks := sides["Triton"].get("blocks"):
         import triton_gemm
 
         arms["Triton"] = triton_gemm.arm(problem, triton_gemm.Blocks(**blocks), buffers)
     return median_us(interleave(arms, len(buffers)))
-
-
-HEADING = (
-    f"{'problem':16}{'ours: cold s':>13}{'warm s':>8}{'Triton: cold s':>16}{'warm s':>8}"
-    f"{'Kernel Tuner: s':>17}{'for':>5}{'  ours µs':>10}{'Triton':>8}{'Kernel Tuner':>14}"
-)
 
 
 def _line(row: Mapping[str, Any]) -> str:

@@ -1,9 +1,9 @@
-"""Where the tuned kernel's configs come from: a table, a database, or the kernel's default."""
+"""Where the tuned kernel's configs come from: a table, a database, a list, or its default."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -69,6 +69,18 @@ class FromDatabase:
             for config, ns in _timed(url, problem).items():
                 times[config] = min(ns, times.get(config, ns))
         return sorted(times, key=times.__getitem__)
+
+
+class Fixed:
+    """Configs that were chosen before."""
+
+    def __init__(self, configs: Iterable[Config]) -> None:
+        self._configs = list(dict.fromkeys(configs))
+
+    def configs(self, problem: GemmProblem) -> tuple[str, list[Config]]:
+        """Return all of them, each once."""
+        del problem
+        return "chosen before", self._configs
 
 
 class Defaults:

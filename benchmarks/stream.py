@@ -18,8 +18,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from arms import Buffers, arrays, kernel_arm
-from harness import Arm, buffer_sets, interleave, median_us, write_json
+from arms import Buffers, cold_arrays, kernel_arm
+from harness import Arm, interleave, median_us, write_json
 from needs import require, torch
 
 from autotune.launcher.gpu import target
@@ -53,11 +53,10 @@ def main() -> None:
 
 
 def _curve(problem: StreamProblem, candidates: int, rounds: int) -> list[dict[str, Any]]:
-    sets = buffer_sets(problem.moved_bytes)
-    buffers = [arrays(Stream().operands(problem)) for _ in range(sets)]
+    buffers = cold_arrays(Stream().operands(problem), problem.moved_bytes)
     best = _best_of_cells(problem, draw(problem, candidates), buffers)
     arms = {_name(cell): arm for cell, (_, arm) in best.items()}
-    times = interleave(arms | _peers(problem, buffers), sets, rounds=rounds)
+    times = interleave(arms | _peers(problem, buffers), len(buffers), rounds=rounds)
     speeds = _speeds(problem, median_us(times))
     configs = {_name(cell): config for cell, (config, _) in best.items()}
     _print(problem, list(best), speeds, configs)

@@ -14,8 +14,8 @@ import random
 from pathlib import Path
 from typing import Any
 
-from arms import arrays
-from harness import buffer_sets, interleave, median_us, write_json
+from arms import arrays, cold_arrays
+from harness import interleave, median_us, write_json
 from needs import require, torch
 from ratios import geometric_mean
 from suite import shipped
@@ -76,14 +76,13 @@ def wrong_elements(out: torch.Tensor, expected: torch.Tensor, problem: GemmProbl
 
 def _row(dispatcher: Dispatcher, problem: GemmProblem, rounds: int) -> dict[str, Any]:
     row = _checked(dispatcher, problem)
-    sets = buffer_sets(problem.moved_bytes)
-    buffers = [arrays(problem.operands) for _ in range(sets)]
+    buffers = cold_arrays(problem.operands, problem.moved_bytes)
     times = interleave(
         {
             "autotune": lambda i: dispatcher.run(problem, buffers[i]),
             "cublas": lambda i: _multiply(**buffers[i]),
         },
-        sets,
+        len(buffers),
         rounds=rounds,
     )
     row |= {"us": median_us(times), "samples_us": times}

@@ -11,11 +11,11 @@ from pathlib import Path
 import click
 from calls import dispatch_page
 from knowledge import search_page
+from losses import table_page
 from measured import ladder_page
 from scores import score_page
 from speed import readme
 from trust import trust_page
-from unmet import table_page
 
 from autotune.cli.app import cli
 

@@ -15,6 +15,7 @@ from typing import Any
 FOLDER = Path(__file__).parent
 README = FOLDER.parent / "README.md"
 RESULTS = FOLDER.parent / "benchmarks" / "results"
+NOT_YET = "Not measured yet."  # where there are no results
 _MARKED = re.compile(r"<!-- ([\w ]+) -->\n.*?<!-- end -->", re.DOTALL)
 
 

@@ -12,13 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from marked import FOLDER, README, RESULTS, extents, filled, link, table, told
+from marked import FOLDER, NOT_YET, README, RESULTS, extents, filled, link, table, told
 
 PAGE = FOLDER / "score.md"
 FILE = "score.json"
 UNKNOWING = {"hub": "published spaces", "h200": "problems on an H200"}
 OURS = ("auto", "tpe", "local", "random")
-NOT_YET = "Not measured yet."
 
 
 def score_page() -> str:

@@ -2,7 +2,8 @@
 
 In ``trust.md`` the part ``flips`` says which winner the same study exports, ``savings`` what GPU
 time it does without, ``repeatability`` how far fresh processes lie apart, ``live`` how whole
-studies fare on a GPU, and ``overhead`` what the framework takes for itself.
+studies fare on a GPU, ``peers`` how other tuners do, ``overhead`` what the framework takes for
+itself, and ``compiling`` how long binaries take.
 """
 
 from __future__ import annotations
@@ -12,10 +13,9 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from marked import FOLDER, RESULTS, command, extents, filled, link, table, told
+from marked import FOLDER, NOT_YET, RESULTS, command, extents, filled, link, table, told
 
 PAGE = FOLDER / "trust.md"
-NOT_YET = "Not measured yet."
 BRIEF_US = 20.0
 Row = Mapping[str, Any]
 

@@ -111,7 +111,7 @@ class _Step:
         if how is None:
             if len(self._on_stream) >= _STREAMS_KEPT:
                 self._on_stream.clear()
-            how = self._on_stream[stream] = configured(self._launch, stream)
+            how = self._on_stream[stream] = launch_config(self._launch, stream)
         return how
 
 
@@ -135,7 +135,7 @@ def _launch_kernel() -> Any:
     return ctypes.CFUNCTYPE(ctypes.c_int)(address)
 
 
-def configured(launch: Launch, stream: int) -> Any:
+def launch_config(launch: Launch, stream: int) -> Any:
     """Return how the driver is told to launch on a stream: a ``CUlaunchConfig``."""
     from cuda.bindings import driver
 

@@ -6,7 +6,7 @@ from autotune.records.asking import ask, described
 from autotune.records.config import Config, Value
 from autotune.records.device import DeviceIdentity, Target, Toolchain
 from autotune.records.drift import Reading
-from autotune.records.final import Finalist, front, leaders, tie_order, tied
+from autotune.records.final import Finalist, leaders, tie_order, tied, tied_trials
 from autotune.records.goal import GOALS, TIME, Goal, goals_named, nondominated, undominated
 from autotune.records.identity import canonical_json, digest, digest_bytes
 from autotune.records.kernel import (
@@ -73,7 +73,6 @@ __all__ = [
     "device_language",
     "digest",
     "digest_bytes",
-    "front",
     "goals_named",
     "headline",
     "installed_kernels",
@@ -83,5 +82,6 @@ __all__ = [
     "one_line",
     "tie_order",
     "tied",
+    "tied_trials",
     "undominated",
 ]

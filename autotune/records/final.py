@@ -55,8 +55,8 @@ def tied(finalists: Sequence[Finalist]) -> tuple[Config, ...]:
     return _together(finalists, even=EVEN, sigmas=SIGMAS)
 
 
-def front(finalists: Sequence[Finalist], trials: Iterable[Trial]) -> list[Trial]:
-    """Return the trials of those tied that are among ``trials``: the winner, then the leaders."""
+def tied_trials(finalists: Sequence[Finalist], trials: Iterable[Trial]) -> list[Trial]:
+    """Return those of ``trials`` that tie in a final: the winner, other leaders, then the rest."""
     of = {trial.config: trial for trial in trials}
     leading = leaders(finalists)
     met = [config for config in tied(finalists) if config in of]

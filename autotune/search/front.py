@@ -28,7 +28,7 @@ class FrontTpe(Tpe):
 
     def __init__(self, pool: Pool, *, goals: int, startup: int = STARTUP) -> None:
         super().__init__(pool, startup=startup)
-        self.goals = goals
+        self._goals = goals
         self._known: dict[int, tuple[float, ...]] = {}
         self._right: list[int] = []  # those of them that were not given up
         self._ranks: dict[int, list[float]] = {}
@@ -38,7 +38,7 @@ class FrontTpe(Tpe):
     ) -> None:
         """Remember what became of ``row``. If a goal of it is not known, it counts as failed."""
         values = [value for value in (time_ns, *further) if value is not None]
-        whole = len(values) == self.goals
+        whole = len(values) == self._goals
         super().learn(row, time_ns if whole else None, censored=censored)
         if whole:
             self._known[row] = tuple(values)

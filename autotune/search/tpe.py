@@ -43,7 +43,7 @@ class Tpe:
         startup: How many rows are learned before there is a model.
     """
 
-    goals = 1
+    _goals = 1
 
     def __init__(self, pool: Pool, *, startup: int = STARTUP) -> None:
         self._pool = pool
@@ -104,7 +104,7 @@ class Tpe:
         seed = (self._pool.seed * 1_000_003 + self._pool.taken_count) % 2**32
         tpe = TPESampler(seed=seed, n_startup_trials=1)
         shown = _Shown([self._trial(row) for row in self._recalled()])
-        each = [StudyDirection.MINIMIZE] * self.goals
+        each = [StudyDirection.MINIMIZE] * self._goals
         study = optuna.create_study(storage=shown, sampler=tpe, directions=each)
         asked = create_trial(state=TrialState.RUNNING)
         asked.number = 0  # TPE leaves out trials that bear this number; the others bear -1

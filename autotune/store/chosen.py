@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
 
-from autotune.records import Measurement, Status, front, tie_order
+from autotune.records import Measurement, Status, tie_order, tied_trials
 from autotune.records.final import SIGMAS
 from autotune.records.interval import median_error
 from autotune.store.rows import Final, TrialRow
@@ -62,16 +62,16 @@ def winner(rows: Sequence[TrialRow], final: Final | None) -> Winner:
 
 
 def _decided(final: Final | None, eligible: Sequence[TrialRow]) -> list[TrialRow]:
-    """Return the front of the final; if a later row is faster than its winner, the best of all."""
+    """Return who ties in the final; of all, if a later row is faster than its winner."""
     if final is None:
         return []
     of = {row.trial.config: row for row in eligible}
-    leading = [of[each.config] for each in front(final.finalists, (r.trial for r in eligible))]
+    tied = [of[t.config] for t in tied_trials(final.finalists, (r.trial for r in eligible))]
     later = [row for row in eligible if row.trial.finished_at > final.finished_at]
-    if leading and later and _median_ns(min(later, key=_median_ns)) < _median_ns(leading[0]):
-        met = {row.trial.config: row for row in (*leading, *later)}  # a leader may be in both
+    if tied and later and _median_ns(min(later, key=_median_ns)) < _median_ns(tied[0]):
+        met = {row.trial.config: row for row in (*tied, *later)}  # one may be in both
         return _near_the_fastest(list(met.values()))
-    return leading
+    return tied
 
 
 def _near_the_fastest(eligible: Sequence[TrialRow]) -> list[TrialRow]:

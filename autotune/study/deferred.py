@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
 
-from autotune.records import Config
+from autotune.records import Config, Status
 from autotune.search import Searcher
 
 
@@ -28,9 +27,15 @@ class Deferred:
         """Ask the one that is made."""
         return self._made.ask()
 
-    def tell(self, *news: Any, **more: Any) -> None:
+    def tell(
+        self,
+        config: Config,
+        status: Status,
+        time_ns: float | None,
+        further: Sequence[float | None] = (),
+    ) -> None:
         """Tell the one that is made."""
-        self._made.tell(*news, **more)
+        self._made.tell(config, status, time_ns, further)
 
     def chance(self, gain: float) -> float | None:
         """Ask the one that is made."""

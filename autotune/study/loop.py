@@ -243,7 +243,7 @@ class _ProblemSearch:
     def _make_yardstick(self) -> Yardstick:
         drift = self._spec.drift
         return Yardstick(
-            self._question,
+            self._question.of_time_alone(),
             every=0 if self._device.replays else drift.every,
             limit=drift.limit,
             readings=self._progress.readings(),
@@ -312,15 +312,15 @@ class _ProblemSearch:
         )
 
     def _report(self, ran: int, reason: Reason) -> ProblemReport:
-        progress, leading = self._progress, self._progress.leading()
+        progress, tied = self._progress, self._progress.tied()
         return ProblemReport(
             problem=self._problem,
             reason=reason,
             ran=ran,
             total=len(progress.trials),
             valid=self._valid_count,
-            best=leading[0] if leading else None,
-            tied=max(0, len(leading) - 1),
+            best=tied[0] if tied else None,
+            tied=max(0, len(tied) - 1),
             front=len(progress.front()),
             default=progress.default,
             statuses=Counter(trial.status for trial in progress.trials.values()),

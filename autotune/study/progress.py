@@ -13,7 +13,7 @@ from autotune.records import (
     Outcome,
     Reading,
     Trial,
-    front,
+    tied_trials,
     undominated,
 )
 from autotune.store import Context, Store
@@ -109,15 +109,15 @@ class Progress:
         """Return the trials that are right, by their time."""
         return sorted(filter(_is_right, self.trials.values()), key=_median_ns)
 
-    def leading(self) -> list[Trial]:
+    def tied(self) -> list[Trial]:
         """Return the winner and what ties with it: by the final, or else the best alone."""
         right = filter(_is_right, self.trials.values())
-        return front(self.finalists, right) or [*filter(None, [self.best])]
+        return tied_trials(self.finalists, right) or [*filter(None, [self.best])]
 
     def front(self) -> list[Trial]:
         """Return the trials that are right and that none beats in all goals, the fastest first."""
         if len(self._question.spec.goals) == 1:
-            return self.leading()[:1]
+            return self.tied()[:1]
         failed = {each.config for each in self.finalists if each.failed}
         right = [trial for trial in self.fastest_first() if trial.config not in failed]
         return undominated(right, self._question.spec.seeks)

@@ -42,7 +42,7 @@ def stop_above_ns(policy: Policy, best_ns: float | None) -> float:
 
 
 def behind_above_ns(policy: Policy, best_ns: float | None) -> float:
-    """Return the time from which on a candidate hardly wins; infinite if none is given up.
+    """Return the time from which on a candidate hardly wins; infinite if all are sampled whole.
 
     A search needs to know about how slow it is, and nothing else rests on its precision.
     """

@@ -14,13 +14,13 @@ SOURCE = Path(__file__).with_name("notes_launches.cpp")
 CODE = """
 import ctypes, gc
 from cuda.bindings import driver
-from autotune.device.loaded import Arguments, Bound, configured, start_of
+from autotune.device.loaded import Arguments, Bound, launch_config, start_of
 from autotune.records import Launch
 
 def bound(stream, threads=96, overlaps=False):
     launch = Launch(grid=(7, 5, 3), block=(threads, 2, 1), shared_bytes=230480, arguments=(),
                     overlaps=overlaps)
-    how = configured(launch, stream)
+    how = launch_config(launch, stream)
     packed = Arguments([ctypes.c_void_p(0xabcdef0123), ctypes.c_int32(64)])
     return Bound((start_of(how, driver.CUfunction(0x5), packed),), (how, packed))
 

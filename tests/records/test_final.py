@@ -11,10 +11,10 @@ from autotune.records import (
     Resources,
     Status,
     Trial,
-    front,
     leaders,
     tie_order,
     tied,
+    tied_trials,
 )
 
 
@@ -89,12 +89,12 @@ def test_equal_trials_are_told_apart_by_their_configs_alone():
     assert names(each.config for each in sorted(some, key=tie_order)) == ["a", "b", "c"]
 
 
-def test_the_front_has_the_trials_of_the_leaders_the_winner_of_their_tie_first():
+def test_the_trials_of_the_leaders_come_in_the_order_of_their_tie():
     first, second = trial("first", registers=90), trial("second", registers=60)
     met = [Finalist(config=each.config, rounds_ns=(5.0, 6.0, 5.0)) for each in (first, second)]
-    assert front(met, [first, second]) == [second, first]
-    assert front(met, [first]) == [first]
-    assert front([], [first]) == []
+    assert tied_trials(met, [first, second]) == [second, first]
+    assert tied_trials(met, [first]) == [first]
+    assert tied_trials([], [first]) == []
 
 
 def test_a_leader_comes_before_what_only_ties_with_it_whatever_the_rule_of_a_tie_says():
@@ -103,7 +103,7 @@ def test_a_leader_comes_before_what_only_ties_with_it_whatever_the_rule_of_a_tie
         Finalist(config=lean.config, rounds_ns=(100.5, 101.5, 100.5)),
         Finalist(config=first.config, rounds_ns=(100.0, 101.0, 100.0)),
     ]
-    assert front(met, [lean, first]) == [first, lean]
+    assert tied_trials(met, [lean, first]) == [first, lean]
 
 
 def test_equals_are_held_apart_in_few_of_many_finals():

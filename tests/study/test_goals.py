@@ -16,6 +16,7 @@ from autotune.records import QUICK, Limits, Status, load_kernel, undominated
 from autotune.store import Store
 from autotune.study import StudySpec, run_study
 from autotune.study.question import Question
+from autotune.study.spec import DriftSpec
 
 GEMM = load_kernel("gemm")
 PROBLEM = GEMM.problem_type.parse({"m": 1024, "n": 1024, "k": 1024})
@@ -157,6 +158,36 @@ def test_the_host_tells_the_error_of_each_candidate(on_the_host):
     assert len(errors) == 1  # they compute alike
     assert 0 < errors.pop() < 1
     assert report.front == 1  # and take no shared memory: the fastest beats the others
+
+
+class Asked:
+    """A device that remembers which policies it was asked to measure by."""
+
+    def __init__(self, device):
+        self._device = device
+        self.policies = []
+
+    def measure(self, candidate, binary, policy, **how):
+        self.policies.append(policy)
+        return self._device.measure(candidate, binary, policy, **how)
+
+    def __getattr__(self, name):
+        return getattr(self._device, name)
+
+
+def test_what_is_measured_again_is_asked_for_its_time_alone(tmp_path):
+    policy = QUICK.replace(error=True)
+    spec = hosted.spec(
+        goals=("time", "error"), policy=policy, space=hosted.GOOD, drift=DriftSpec(every=1)
+    )
+    with (
+        closing(open_device("host", limits=Limits())) as device,
+        Store.open(str(tmp_path / "s.db")) as store,
+    ):
+        run_study(spec, device=(asked := Asked(device)), store=store)
+
+    assert asked.policies.count(policy) == spec.trials
+    assert asked.policies.count(QUICK) >= spec.trials + 1  # the yardstick, and a final
 
 
 def test_a_recording_of_such_a_study_tells_its_goals_again(on_the_host, tmp_path):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from marked import FOLDER, RESULTS, command, filled, link, table, told, where
+from marked import FOLDER, NOT_YET, RESULTS, command, filled, link, table, told, where
 
 PAGE = FOLDER / "table.md"
 FILE = "unseen_h200.json"
-NOT_YET = "Not measured yet."
 SHARES = ("mean", "p95", "worst")
 Row = Mapping[str, Any]
 

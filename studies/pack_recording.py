@@ -1,6 +1,6 @@
-"""Make a result database small enough to ship as a recording.
+"""Make what the studies ``record_*.toml`` left small enough to ship as a recording.
 
-    python benchmarks/pack_recording.py recorded.db autotune/recordings/h200.sqlite
+    python studies/pack_recording.py recorded.db autotune/recordings/h200.sqlite
 
 The copy has every row. Times are rounded to 1 ns from 10 µs on and to 0.1 ns below, a ten
 thousandth at most, power to 1 W. Keys of binaries, which lie in the store of the machine that
