@@ -77,7 +77,7 @@ def judge(problems: Sequence[Answered]) -> list[dict[str, Any]]:
     every = {weights: case.losses(weights) for weights in grid(case.fields)}
     nearest = every[(1,) * case.fields]
     best = min(every, key=lambda weights: _mean_on(every[weights], nearest))
-    chosen = judged(problems, list)
+    chosen = judged(case)
     return [
         _row("nearest", nearest, nearest),
         _row("weighed", chosen.losses, nearest, weights=chosen.weights),

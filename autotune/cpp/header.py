@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
-from autotune.cpp.layout import Group, Layout, Value, factors, shift
+from autotune.cpp.layout import Asked, Group, Layout, Value, factors, shift
 from autotune.cpp.names import comment, identifier, identifiers, literal
 from autotune.cpp.packed import binaries_text, described_text, launches_text
 from autotune.cpp.text import array, braced, nested
@@ -134,6 +134,7 @@ def _data(layout: Layout) -> str:
         f"static constexpr std::size_t fields = {len(table.scaled_fields)};",
         f"static constexpr unsigned slot_shift = {shift(len(layout.slots))};",
         f"static constexpr std::int64_t slack = {layout.slack};",
+        f"static constexpr unsigned rounds = {layout.rounds};",
     ]
     places = [nested(f"{at}LL" for at in layout.place(some)) for some in layout.sizes]
     arrays: Mapping[str, tuple[str, Sequence[str]]] = {
@@ -154,12 +155,37 @@ def _data(layout: Layout) -> str:
         "needs": ("std::uint64_t", [f"{needs}u" for needs in layout.needs]),
         "group_of": ("std::uint32_t", [*map(str, layout.group_of)]),
         "slots": ("std::uint32_t", [f"{slot}u" for slot in layout.slots]),
+        "steps": ("autotune::Step", [_step(*each) for each in layout.steps]),
+        "ends": (_smallest(len(layout.sizes)), [*map(str, layout.ends)]),
     }
     constants += [
         array("static constexpr", kind, name, items) for name, (kind, items) in arrays.items()
     ]
-    body = textwrap.indent("\n".join(constants), "    ")
+    body = textwrap.indent("\n".join([*constants, _measured(layout)]), "    ")
     return f"struct Data {{\n{body}\n}};\n"
+
+
+def _step(asked: Sequence[Asked], following: int) -> str:
+    bounds, measures = zip(*asked, strict=True)
+    return f"{{{nested(f'{each}u' for each in bounds)}, {following}, {nested(map(str, measures))}}}"
+
+
+def _measured(layout: Layout) -> str:
+    """Return the function that takes every measure that a tree may ask for."""
+    fields = layout.table.scaled_fields
+    values = [
+        " * ".join(_FACTORS[kind].format(fields.index(field), unit) for field, unit in units)
+        for kind, units in layout.measures
+    ]
+    sizes = "[[maybe_unused]] const std::array<std::uint64_t, fields>& s"
+    return (
+        f"static std::array<std::uint64_t, {len(values)}> measured({sizes}) {{\n"
+        f"    return {nested(values)};\n"
+        "}"
+    )
+
+
+_FACTORS = {"tiles": "((s[{0}] + {1}u - 1u) / {1}u)", "rest": "(s[{0}] % {1}u)"}
 
 
 _SIZES = "std::array<std::int64_t, fields>"
@@ -178,8 +204,8 @@ def _group(group: Group) -> str:
     ]
     shift_of = group.axes[0].shift if group.axes else 0
     strictest = nested(_condition(at, each) for at, each in enumerate(group.strictest))
-    grids = f"{group.grids}, {str(group.masked).lower()}"
-    return f"{{{ranges}, {strictest}, {nested(axes)}, {shift_of}, {grids}}}"
+    rest = f"{group.grids}, {str(group.masked).lower()}, {group.tree}u"
+    return f"{{{ranges}, {strictest}, {nested(axes)}, {shift_of}, {rest}}}"
 
 
 def _functions(layout: Layout) -> str:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from math import lcm
 
 from autotune.cpp.grid import Axis, axes_of, nearest_by_cell
-from autotune.dispatch import Condition, Entry, KernelTable
+from autotune.dispatch import Condition, Entry, KernelTable, Tree
 from autotune.dispatch.nearest import steps
+from autotune.dispatch.records import Fields
 from autotune.errors import InvalidInput
 
 NO_POINT = NO_GRID = 0xFFFFFFFF
@@ -17,10 +18,11 @@ MOST_ERROR = 1 << 20  # steps that the C++ lookup's own log2 is off at most, twi
 MOST_CONDITIONS = 64  # bits of a word
 MOST_MASKED = 6  # conditions of which each combination has a grid of its own, or shares one
 MOST_GRIDS = 8  # of a group
-_WORD = (1 << 64) - 1
+_WORD = _NEVER = (1 << 64) - 1  # no measure is more than the latter
 
 Value = int | str
 Range = tuple[int, int]
+Asked = tuple[int, int]  # a bound, and of which measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,7 @@ class Group:
         grids: Its first place in the layout's ``grids``.
         masked: True if it has one for each combination of conditions that a problem may break; or
             else one for problems that break none, and one for all others.
+        tree: The first of the layout's ``steps`` that is its own, or ``NO_POINT`` without a tree.
     """
 
     conditions: Range
@@ -43,6 +46,7 @@ class Group:
     axes: tuple[Axis, ...]
     grids: int
     masked: bool
+    tree: int
 
 
 class Layout:
@@ -65,6 +69,11 @@ class Layout:
         conditions: The field of each condition, and the condition.
         defaults: The needs and the answer of each default.
         slots: Where the exact lookup finds an entry.
+        measures: What trees ask for.
+        steps: A question, which of two it leads to, each up to how much of which measure is at
+            the low side; and the first of four steps that they lead to. An end leads to itself.
+        ends: The entry that each step is the end for; 0 for a question.
+        rounds: How many steps of a tree follow each other at most.
     """
 
     def __init__(self, table: KernelTable) -> None:
@@ -86,6 +95,12 @@ class Layout:
         self.defaults: list[tuple[int, int]] = []
         self.group_of = [0] * len(table.entries)
         self.needs = [0] * len(table.entries)
+        self.steps: list[tuple[list[Asked], int]] = []
+        self.ends: list[int] = []
+        self.rounds = 0
+        forest = table.forest
+        self.measures = forest.measures if forest else ()
+        self._trees = {_key(table, tree.exact): tree for tree in (forest.trees if forest else ())}
         self.group_at = self._group_at()
         self.slots = self._slots()
 
@@ -101,15 +116,14 @@ class Layout:
     def _group_at(self) -> list[int]:
         members: dict[tuple[Value, ...], list[int]] = {}
         for at, answer in enumerate(self.answers):
-            key = tuple(answer.problem[name] for name in self.table.exact_fields)
-            members.setdefault(key, []).append(at)
-        places = {key: self._add_group(some) for key, some in members.items()}
+            members.setdefault(_key(self.table, answer.problem), []).append(at)
+        places = {key: self._add_group(some, key) for key, some in members.items()}
         combinations: list[tuple[Value, ...]] = [()]
         for values in self.values.values():
             combinations = [(*key, value) for key in combinations for value in values]
         return [places.get(key, -1) for key in combinations]
 
-    def _add_group(self, members: Sequence[int]) -> int:
+    def _add_group(self, members: Sequence[int], key: tuple[Value, ...]) -> int:
         conditions = self._conditions_of(members)
         first_condition, first_default = len(self.conditions), len(self.defaults)
         self.conditions += conditions
@@ -136,9 +150,27 @@ class Layout:
                 axes=axes,
                 grids=first_grid,
                 masked=masked,
+                tree=self._add_tree(self._trees.get(key)),
             )
         )
         return len(self.groups) - 1
+
+    def _add_tree(self, tree: Tree | None) -> int:
+        """Add the steps of a tree, two questions each, and return where they begin."""
+        if tree is None:
+            return NO_POINT
+        first, begins, depths = len(self.steps), [0], [0]  # of each added step
+        for at, begin in enumerate(begins):  # which grows meanwhile
+            ways = [way for one in _ways(tree, begin) for way in _ways(tree, one)]
+            asked = [_asked(tree, one) for one in (begin, *_ways(tree, begin))]
+            entry = tree.steps[begin].entry
+            self.steps.append((asked, first + (len(begins) if entry < 0 else at)))
+            self.ends.append(max(entry, 0))
+            if entry < 0:
+                begins += ways
+                depths += [depths[at] + 1] * len(ways)
+        self.rounds = max(self.rounds, 1, *depths)  # none would be no tree
+        return first
 
     def _grids(
         self,
@@ -203,6 +235,21 @@ class Layout:
                 slot = (slot + 1) % count
             slots[slot] = at
         return slots
+
+
+def _key(table: KernelTable, problem: Fields) -> tuple[Value, ...]:
+    return tuple(problem[name] for name in table.exact_fields)
+
+
+def _ways(tree: Tree, at: int) -> tuple[int, int]:
+    """Return where a step leads: an end to itself."""
+    following = tree.steps[at].next
+    return (following, following + 1) if following else (at, at)
+
+
+def _asked(tree: Tree, at: int) -> Asked:
+    step = tree.steps[at]
+    return (step.at_most, step.measure) if step.next else (_NEVER, 0)
 
 
 def _implied(conditions: Sequence[tuple[int, Condition]]) -> list[tuple[int, int]]:

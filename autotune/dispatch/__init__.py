@@ -1,4 +1,4 @@
-"""Read a table and choose: exact, else nearest, else default, and say why.
+"""Read a table and choose: exact, else tree, else nearest, else default, and say why.
 
 This room needs the standard library alone, so that an application can ship it.
 
@@ -20,9 +20,13 @@ from autotune.dispatch.records import (
     Device,
     Entry,
     Evidence,
+    Forest,
     KernelTable,
+    Measure,
     MeasuredUnder,
     Regret,
+    Step,
+    Tree,
     broken_condition,
 )
 from autotune.dispatch.table import SCHEMA_VERSION, Table
@@ -39,11 +43,15 @@ __all__ = [
     "Evidence",
     "Finder",
     "Fit",
+    "Forest",
     "KernelTable",
+    "Measure",
     "MeasuredUnder",
     "Regret",
     "Running",
+    "Step",
     "Table",
+    "Tree",
     "broken_condition",
     "fit",
 ]

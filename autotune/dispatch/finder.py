@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from autotune.dispatch.nearest import group_of, octaves
 from autotune.dispatch.records import Choice, Entry, KernelTable, Value, broken_condition
+from autotune.dispatch.tree import Guide
 from autotune.errors import InvalidProblem, NoValidConfig
 
 _MOST_REMEMBERED = 4096
@@ -20,7 +21,7 @@ class Considered(NamedTuple):
 
     Attributes:
         entry: What it is.
-        source: What an answer from it would be: ``exact``, ``nearest`` or ``default``.
+        source: What an answer from it would be: ``exact``, ``tree``, ``nearest`` or ``default``.
         octaves: How often sizes double from its problem to the one that was asked for.
         obstacle: Why it may not serve, or None.
     """
@@ -56,6 +57,8 @@ class Finder(dict[_Problem, Choice]):
         "_checks",
         "_exact",
         "_groups",
+        "_guided",
+        "_guides",
         "_name",
         "_near",
         "_scaled",
@@ -76,6 +79,8 @@ class Finder(dict[_Problem, Choice]):
         for key, entry in self._exact.items():
             members.setdefault(key[self._scaled :], []).append(entry)
         self._groups = {key: group_of(some, table) for key, some in members.items()}
+        self._guides = _guides(table)
+        self._guided = {id(entry): self._choice(entry, "tree") for entry in table.entries}
 
     def __call__(self, *problem: Any) -> Choice:
         """Return the choice for the values of ``fields``, in that order.
@@ -120,26 +125,34 @@ class Finder(dict[_Problem, Choice]):
                 continue
             why, misfit = "no other entry", obstacle is not None
             if misfit:
-                why = f"the nearest entry, {self._sizes(entry)}, does not fit: {obstacle}"
+                why = f"the {source} entry, {self._sizes(entry)}, does not fit: {obstacle}"
 
     def considered(self, problem: _Problem) -> Iterator[Considered]:
         """Yield every entry and default whose exact fields are equal, best first.
 
         The first one without an obstacle is the choice.
         """
-        sizes, exact = self._split(problem)
+        sizes, _ = self._split(problem)
         asked = dict(zip(self.fields, problem, strict=True))
-        here, group = self._exact.get(problem), self._groups.get(exact)
+        for source, entry in self._candidates(problem):
+            apart = octaves(self._split(self._key(entry))[0], sizes)
+            yield Considered(entry, source, apart, broken_condition(entry.conditions, asked))
+
+    def _candidates(self, problem: _Problem) -> Iterator[tuple[str, Entry]]:
+        """Yield what may answer, with the rule that leads to it; no entry twice."""
+        sizes, exact = self._split(problem)
+        group, guide = self._groups.get(exact), self._guides.get(exact)
+        here, led = self._exact.get(problem), guide.end(sizes) if guide else None
         if here is not None:
-            yield Considered(here, "exact", 0.0, None)
-        near = [entry for entry in group.by_distance(sizes) if entry is not here] if group else []
-        defaults = [
-            each for each in self.table.defaults if self._split(self._key(each))[1] == exact
-        ]
-        for source, entries in (("nearest", near), ("default", defaults)):
-            for entry in entries:
-                apart = octaves(self._split(self._key(entry))[0], sizes)
-                yield Considered(entry, source, apart, broken_condition(entry.conditions, asked))
+            yield "exact", here
+        if led is not None and led is not here:
+            yield "tree", led
+        for entry in group.by_distance(sizes) if group else ():
+            if entry is not here and entry is not led:
+                yield "nearest", entry
+        for default in self.table.defaults:
+            if self._split(self._key(default))[1] == exact:
+                yield "default", default
 
     def _quick(self, problem: Any) -> Choice | None:
         """Return the first of ``choices`` without looking at all entries, or None.
@@ -150,7 +163,12 @@ class Finder(dict[_Problem, Choice]):
         if entry is not None:
             return self._choice(entry, "exact")
         try:
-            found = self._groups[problem[self._scaled :]].nearest(problem)
+            exact = problem[self._scaled :]
+            guide = self._guides.get(exact)
+            led = guide.serving(problem) if guide else None
+            if led:
+                return self._guided[id(led)]
+            found = self._groups[exact].nearest(problem)
         except (KeyError, TypeError, ValueError):  # no group; a size that is no number, or below 1
             return None
         return self._near[id(found)] if found else None
@@ -165,6 +183,8 @@ class Finder(dict[_Problem, Choice]):
         match source:
             case "exact":
                 reason = "measured for exactly this problem"
+            case "tree":
+                reason = f"a tree, learned from predictions, says as for {self._sizes(entry)}"
             case "nearest":
                 reason = f"nearest is {self._sizes(entry)}"
             case _:
@@ -211,6 +231,15 @@ class Finder(dict[_Problem, Choice]):
 
     def _key(self, entry: Entry) -> _Problem:
         return tuple([entry.problem[field] for field in self.fields])
+
+
+def _guides(table: KernelTable) -> dict[_Problem, Guide]:
+    """Return the table's trees by the exact values that they are for."""
+    trees = table.forest.trees if table.forest else ()
+    return {
+        tuple([tree.exact[name] for name in table.exact_fields]): Guide(tree, table)
+        for tree in trees
+    }
 
 
 def _exact_checks(table: KernelTable) -> Iterator[Callable[[str, Any], Value]]:

@@ -25,7 +25,7 @@ _MOST_CELLS = 4096
 _PIVOTS = 2  # entries that the others of a cell are held against
 _Rivals = list[tuple[list[float], Entry]]  # places and entries
 _Bounds = Sequence[tuple[float, float]]  # of a place, one pair for each scaled field
-_Rule = tuple[int, int, float, float]  # which value must be a multiple of what, and its bounds
+Rule = tuple[int, int, float, float]  # which value must be a multiple of what, and its bounds
 
 
 class Group:
@@ -48,7 +48,7 @@ class Group:
         self._places = [self._place([int(e.problem[field]) for field in fields]) for e in ordered]
         conditions = list(dict.fromkeys(each for entry in ordered for each in entry.conditions))
         at = {name: at for at, name in enumerate((*fields, *table.exact_fields))}
-        self._rules = [_rule(condition, at[condition.field]) for condition in conditions]
+        self._rules = [rule_of(condition, at[condition.field]) for condition in conditions]
         self._open = [rule for rule in self._rules if rule[0] < len(fields) and _open(rule)]
         self._needs = [{conditions.index(each) for each in e.conditions} for e in ordered]
         self._cells: dict[tuple[int, ...], _Rivals] = {}
@@ -203,13 +203,14 @@ def octaves(one: Sequence[int], other: Sequence[int]) -> float:
     return sum(abs(steps(a) - steps(b)) for a, b in pairs) / _OCTAVE
 
 
-def _rule(condition: Condition, at: int) -> _Rule:
+def rule_of(condition: Condition, at: int) -> Rule:
+    """Return a condition as numbers; ``at`` is the place of its field."""
     low = -_FAR if condition.at_least is None else condition.at_least
     high = _FAR if condition.at_most is None else condition.at_most
     return at, condition.multiple_of, low, high
 
 
-def _open(rule: _Rule) -> bool:
+def _open(rule: Rule) -> bool:
     """Return True if a size above 0 may keep a rule that another of as many bits breaks."""
     _, multiple, low, high = rule
     begins = low <= 1 or _is_power_of_two(low)

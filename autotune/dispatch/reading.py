@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from autotune.dispatch import strict_json
+from autotune.dispatch.reading_forest import read_forest
 from autotune.dispatch.records import (
     Certificate,
     Certified,
@@ -21,10 +22,11 @@ from autotune.dispatch.records import (
 from autotune.dispatch.strict_json import Node
 
 SCHEMA = "autotune.table"
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 CERTIFICATES_SINCE = 2
 WEIGHTS_SINCE = 3  # and regret, and the loss of an entry
 PREFERENCE_SINCE = 4
+FOREST_SINCE = 5
 MOST_WEIGHT = 1000  # distances then fit 64 bits: 3 fields of 60 octaves in steps of 2^-32
 ORIGINS = ("measured", "replayed")
 
@@ -126,15 +128,19 @@ def _kernel(name: str, node: Node, version: int) -> KernelTable:
         weights=_weights(node, scaled),
         regret=_regret(node),
     )
+    forest = node.node_if_there("forest")
+    if forest is not None:
+        table = table._replace(forest=read_forest(forest, table))
     node.end()
     _refuse_contradictions(node, table)
     return table
 
 
 def _refuse_what_is_newer(node: Node, version: int) -> None:
-    for key in ("weights", "regret"):
-        if key in node.left and version < WEIGHTS_SINCE:
-            node.fail(f"is of schema version {WEIGHTS_SINCE}, and this table is {version}", key)
+    since = {"weights": WEIGHTS_SINCE, "regret": WEIGHTS_SINCE, "forest": FOREST_SINCE}
+    for key, first in since.items():
+        if key in node.left and version < first:
+            node.fail(f"is of schema version {first}, and this table is {version}", key)
 
 
 def _weights(node: Node, scaled: tuple[str, ...]) -> tuple[int, ...]:

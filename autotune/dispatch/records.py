@@ -145,7 +145,7 @@ class Regret(NamedTuple):
     config takes here against the problem's own winner, less 1, is the regret.
 
     Attributes:
-        rule: How a problem without an entry was answered: ``nearest``.
+        rule: How a problem without an entry was answered: ``nearest`` or ``tree``.
         problems: How many were left out in turn.
         judged: For how many of them the answer's time is known; nothing is said of the others.
         mean: Mean regret as a share, or None if none was judged.
@@ -159,6 +159,49 @@ class Regret(NamedTuple):
     mean: float | None
     p95: float | None
     worst: float | None
+
+
+class Measure(NamedTuple):
+    """A number that a question is about: one for each scaled field that it names, multiplied.
+
+    Attributes:
+        kind: ``tiles``: how many tiles of so many units cover the size; ``rest``: what is left of
+            the size when these are taken away.
+        units: The length of a tile along one or two scaled fields.
+    """
+
+    kind: str
+    units: tuple[tuple[str, int], ...]
+
+
+class Step(NamedTuple):
+    """A step of a tree: a question that has two answers, or where it ends.
+
+    Attributes:
+        measure: Which of the forest's measures is asked for; -1 at an end.
+        at_most: It goes on at ``next`` if the measure is so much or less, or else one further.
+        next: A later step; 0 at an end.
+        entry: Place of the entry that answers; -1 at a question.
+    """
+
+    measure: int
+    at_most: int
+    next: int
+    entry: int
+
+
+class Tree(NamedTuple):
+    """Questions that lead from any problem with these exact fields to an entry."""
+
+    exact: Fields
+    steps: tuple[Step, ...]
+
+
+class Forest(NamedTuple):
+    """The trees of a kernel's table, and what they ask for."""
+
+    measures: tuple[Measure, ...]
+    trees: tuple[Tree, ...]
 
 
 class KernelTable(NamedTuple):
@@ -175,6 +218,7 @@ class KernelTable(NamedTuple):
             whose conditions hold serves a problem that no entry fits.
         weights: How much an octave of each scaled field counts in a distance.
         regret: What that rule has cost, or None if nobody asked.
+        forest: Trees that answer before nearness does, or None.
     """
 
     name: str
@@ -186,6 +230,7 @@ class KernelTable(NamedTuple):
     defaults: tuple[Entry, ...]
     weights: tuple[int, ...]
     regret: Regret | None = None
+    forest: Forest | None = None
 
 
 class Device(NamedTuple):
@@ -210,7 +255,7 @@ class Choice(NamedTuple):
     Attributes:
         kernel: The kernel's name.
         config: One value for each parameter.
-        source: ``exact``, ``nearest`` or ``default``.
+        source: ``exact``, ``tree``, ``nearest`` or ``default``.
         reason: Why this config, in words.
         entry: Where it comes from, or None if no table had an answer.
     """

@@ -68,7 +68,7 @@ class Table:
         return cls(read(text, name), name)
 
     def lookup(self, kernel: str | None = None, /, **problem: Any) -> Choice:
-        """Choose a config for a problem: an exact entry, else the nearest, else a default.
+        """Choose a config for a problem: exact, else tree, else nearest, else default.
 
         Args:
             kernel: The kernel's name; may be left out if the table has one kernel.

@@ -36,6 +36,8 @@ def regret_line(kernel: Mapping[str, Any]) -> str:
             f"{regret['worst']:.1%} at worst ({regret['judged']} of {regret['problems']} could be "
             "judged)"
         )
+    if regret["rule"] == "tree":
+        told += "; a tree answers them"
     if set(weights.values()) - {1}:
         told += f"; weights {', '.join(f'{name} {weight}' for name, weight in weights.items())}"
     return told

@@ -11,10 +11,11 @@ from autotune.store import Filter, Store
 from autotune.table.answered import Answered
 from autotune.table.document import document_of, kernel_part
 from autotune.table.evidence import Evidence, gather
+from autotune.table.forest import forest_of
 from autotune.table.portfolio import Portfolio, portfolios, restricted
 from autotune.table.preferred import Preference, preferred
 from autotune.table.proposal import proposals
-from autotune.table.regret import judged
+from autotune.table.regret import LeftOut, judged
 
 Json = dict[str, Any]
 
@@ -95,7 +96,12 @@ class _Choice:
         self.portfolios = portfolios(problems, most) if most else []
         self.answered = self._chosen(problems)
         defaults = proposals([each.evidence for each in problems], unverified=unverified)
-        self.document = kernel_part(self.answered, defaults, judged(problems, self._chosen))
+        case = LeftOut(problems, self._chosen)
+        judgement, forest = judged(case), None
+        if most:  # few configs for many problems: it pays to ask which
+            judgement, forest = forest_of(case, self.answered, judgement)
+        self.document = kernel_part(self.answered, defaults, judgement)
+        self.document |= {"forest": forest} if forest else {}
 
     def _chosen(self, problems: Sequence[Answered]) -> list[Answered]:
         return restricted(problems, self._most) if self._most else [*problems]

@@ -84,7 +84,8 @@ def certified(document: Json, certificates: Mapping[Place, Json], summary: Json)
         if any(kept.values()):
             kernels[name] = kernel | kept | {"contexts": contexts}
             if len(kept["entries"]) < len(kernel["entries"]):
-                kernels[name].pop("regret", None)  # it spoke of entries that are gone
+                for key in ("regret", "forest"):  # they spoke of entries that are gone
+                    kernels[name].pop(key, None)
     counts = {"configs": len(certificates), "removed": before - len(certificates)}
     return document | {
         "schema_version": SCHEMA_VERSION,

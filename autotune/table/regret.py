@@ -36,14 +36,16 @@ class Judgement:
     Attributes:
         weights: One for each scaled field.
         losses: The regret of each problem that was left out; NaN where it is not known.
+        rule: What answered: ``nearest`` or ``tree``.
     """
 
     weights: Weights
     losses: Losses
+    rule: str = RULE
 
     def as_dict(self) -> dict[str, Any]:
         """Return what a table says of it."""
-        return {"rule": RULE, "problems": len(self.losses), **summary(self.losses)}
+        return {"rule": self.rule, "problems": len(self.losses), **summary(self.losses)}
 
 
 def summary(losses: Losses) -> dict[str, float | None]:
@@ -59,26 +61,24 @@ def summary(losses: Losses) -> dict[str, float | None]:
     }
 
 
-def judged(problems: Sequence[Answered], choose: Choose) -> Judgement:
+def judged(case: LeftOut) -> Judgement:
     """Choose the weights by what each problem would have cost had it not been tuned.
 
     All fields count alike unless other weights save ``LEAST_GAIN`` also on problems that had no
     say in them, and leave no more problems unjudged.
 
     Args:
-        problems: All of one kernel.
-        choose: Gives the entries that a table of some problems would have.
+        case: All problems of one kernel.
     """
-    case = LeftOut(problems, choose)
     tried = grid(case.fields)
     losses = np.array([case.losses(weights) for weights in tried])
     plain = losses[0]
     gains = np.nan_to_num(plain - losses)  # what either does not know is no gain
     gains[(~np.isnan(losses)).sum(axis=1) < (~np.isnan(plain)).sum()] = 0.0
     others = gains.sum(axis=1, keepdims=True) - gains  # without the say of each problem
-    unseen, every = others.argmax(axis=0), np.arange(len(problems))
+    unseen, every = others.argmax(axis=0), np.arange(len(plain))
     least = LEAST_GAIN * (~np.isnan(plain)).sum()
-    if len(problems) and gains[unseen, every].sum() > least:
+    if every.size and gains[unseen, every].sum() > least:
         return Judgement(weights=tried[gains.sum(axis=1).argmax()], losses=losses[unseen, every])
     return Judgement(weights=tried[0], losses=plain)
 
@@ -93,6 +93,7 @@ class LeftOut:
     Attributes:
         problems: The same, smaller ones first.
         fields: How many scaled fields they have.
+        entries: What a table would have without each of them.
     """
 
     def __init__(self, problems: Sequence[Answered], choose: Choose) -> None:
@@ -107,8 +108,9 @@ class LeftOut:
         self._may = np.zeros(shape, bool)
         self._cost = np.full(shape, np.nan)
         self._fallback = np.full(len(ordered), np.nan)  # of a problem without neighbours
+        self.entries = [choose([*ordered[:at], *ordered[at + 1 :]]) for at in range(len(ordered))]
         for at, problem in enumerate(ordered):
-            self._leave_out(at, problem, choose([*ordered[:at], *ordered[at + 1 :]]))
+            self._leave_out(at, problem, self.entries[at])
 
     def losses(self, weights: Weights) -> Losses:
         """Return the regret of each of ``problems`` under ``weights``; NaN if it is not known."""
@@ -125,15 +127,16 @@ class LeftOut:
         for entry, place in zip(entries, others, strict=True):
             if entry.exact_key != problem.exact_key:
                 continue
-            self._fallback[at] = _loss(problem, problem.default)  # where no neighbour may answer
+            self._fallback[at] = loss(problem, problem.default)  # where no neighbour may answer
             if problem.admits(entry.config, entry):
                 self._may[at, place] = True
-                self._cost[at, place] = _loss(problem, entry.config)
+                self._cost[at, place] = loss(problem, entry.config)
 
 
-def _loss(problem: Answered, config: Config | None) -> float:
-    loss = None if config is None else problem.loss_of(config)
-    return np.nan if loss is None else loss
+def loss(problem: Answered, config: Config | None) -> float:
+    """Return what is lost by a config, as a share; NaN if that is not known."""
+    share = None if config is None else problem.loss_of(config)
+    return np.nan if share is None else share
 
 
 def grid(fields: int) -> list[Weights]:

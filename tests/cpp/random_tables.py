@@ -20,7 +20,7 @@ CONDITIONS = (
 )
 
 
-def table_text(draw: random.Random, *, entries: int, weights=(1, 1, 1)) -> str:
+def table_text(draw: random.Random, *, entries: int, weights=(1, 1, 1), trees=False) -> str:
     """Return the text of a table of a kernel with three sizes and two exact fields."""
     problems = {}
     for _ in range(entries):
@@ -35,9 +35,47 @@ def table_text(draw: random.Random, *, entries: int, weights=(1, 1, 1)) -> str:
         "defaults": [_answer(draw, random_problem(draw), None) for _ in range(6)],
         "weights": dict(zip(SIZES, weights, strict=True)),
     }
+    if trees:
+        kernel["forest"] = forest(draw, kernel["entries"])
     made = document(TARGETS["sm_90a"], {"gemm": kernel})
     made["device"]["name"] = "a GPU \\"  # a line of C++ must not end so
     return json.dumps(made)
+
+
+def forest(draw, entries):
+    """Return random trees for most of the entries' exact fields."""
+    measures = [
+        {
+            "kind": draw.choice(("tiles", "rest")),
+            "units": {
+                field: draw.choice((1, 8, 48, 128, 1 << 30))
+                for field in draw.sample(SIZES, draw.choice((1, 2)))
+            },
+        }
+        for _ in range(9)
+    ]
+    members = {}
+    for at, entry in enumerate(entries):
+        key = entry["problem"]["dtype"], entry["problem"]["batch"]
+        members.setdefault(key, []).append(at)
+    trees = [
+        {"exact": {"dtype": dtype, "batch": batch}, "steps": _steps(draw, some, len(measures))}
+        for (dtype, batch), some in members.items()
+        if dtype != "fp16" or batch == 1
+    ]
+    return {"measures": measures, "trees": trees}
+
+
+def _steps(draw, entries, measures):
+    """Return a tree that grew at random ends."""
+    ends, steps = [0], [{"entry": draw.choice(entries)}]
+    for _ in range(draw.choice((0, 3, 40))):
+        at = ends.pop(draw.randrange(len(ends)))
+        most = draw.choice((0, 1, draw.randrange(1 << draw.randrange(1, 50))))
+        steps[at] = {"measure": draw.randrange(measures), "at_most": most, "next": len(steps)}
+        ends += [len(steps), len(steps) + 1]
+        steps += [{"entry": draw.choice(entries)} for _ in range(2)]
+    return steps
 
 
 def random_problem(draw: random.Random) -> dict[str, int | str]:

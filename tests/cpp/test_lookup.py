@@ -16,7 +16,7 @@ from autotune.dispatch import Table
 from autotune.errors import InvalidInput, NoValidConfig
 
 HERE = Path(__file__).parent
-SOURCES = ("exact", "nearest", "default", "none")
+SOURCES = ("exact", "tree", "nearest", "default", "none")
 
 
 def header(folder, text, **options):
@@ -33,23 +33,24 @@ def answered(table, problems):
         try:
             choice = table.lookup(**problem)
         except NoValidConfig:
-            yield "3 0"
+            yield "4 0"
         else:
             yield f"{SOURCES.index(choice.source)} {place[id(choice.entry)]}"
 
 
 @pytest.mark.parametrize(
-    ("entries", "weights", "asked"),
+    ("entries", "weights", "asked", "trees"),
     [
-        (60, (1, 1, 1), 80_000),
-        (400, (3, 1, 1000), 8_000),
-        (1, (1, 2, 3), 10_000),
-        (0, (1, 1, 1), 5_000),
+        (60, (1, 1, 1), 60_000, False),
+        (60, (1, 1, 1), 20_000, True),
+        (400, (3, 1, 1000), 8_000, True),
+        (1, (1, 2, 3), 10_000, False),
+        (0, (1, 1, 1), 5_000, False),
     ],
 )
-def test_python_and_cpp_answer_alike(compile_cpp, tmp_path, entries, weights, asked):
+def test_python_and_cpp_answer_alike(compile_cpp, tmp_path, entries, weights, asked, trees):
     draw = random.Random(entries)
-    text = table_text(draw, entries=entries, weights=weights)
+    text = table_text(draw, entries=entries, weights=weights, trees=trees)
     table = Table.parse(text)
     known = [dict(entry.problem) for entry in table.kernels["gemm"].entries]
     problems = [*known, *(random_problem(draw) for _ in range(asked - len(known)))]
@@ -62,7 +63,7 @@ def test_python_and_cpp_answer_alike(compile_cpp, tmp_path, entries, weights, as
     expected = list(answered(table, problems))
     assert done.stdout.splitlines() == expected
     if entries == 60:
-        assert {line[0] for line in expected} == set("0123")
+        assert {line[0] for line in expected} == set("01234" if trees else "0234")
 
 
 def test_two_tables_and_two_files_go_into_one_program(compile_cpp, tmp_path):

@@ -40,7 +40,7 @@ def answer(m, n, k, *, tile, dtype="bf16", multiple_of=1, row=1):
 def document(entries, defaults=()):
     return {
         "schema": "autotune.table",
-        "schema_version": 4,
+        "schema_version": 5,
         "generator": "autotune 0.1.0",
         "created": "2026-01-02T03:04:05Z",
         "database_revision": "0001",
@@ -86,6 +86,25 @@ def document(entries, defaults=()):
     }
 
 
+FOREST = {
+    "measures": [
+        {"kind": "tiles", "units": {"m": 128, "n": 128}},
+        {"kind": "rest", "units": {"k": 64}},
+    ],
+    "trees": [
+        {
+            "exact": {"dtype": "bf16", "layout": "nt"},
+            "steps": [
+                {"measure": 0, "at_most": 100, "next": 1},
+                {"entry": 0},
+                {"measure": 1, "at_most": 0, "next": 3},
+                {"entry": 1},
+                {"entry": 0},
+            ],
+        }
+    ],
+}
+
 SAMPLE = document(
     entries=[
         answer(16, 4096, 4096, tile=16, multiple_of=8, row=1),
@@ -105,6 +124,13 @@ def sample():
     return copy.deepcopy(SAMPLE)
 
 
+@pytest.fixture
+def guided(sample):
+    """The same with a tree for bf16 and nt."""
+    sample["kernels"]["gemm"]["forest"] = copy.deepcopy(FOREST)
+    return sample
+
+
 @pytest.fixture(scope="session")
 def build():
     """Functions that make documents: ``build.document``, ``build.answer``."""
@@ -119,8 +145,10 @@ def shared_table(shared_text):
 
 @pytest.fixture(scope="session")
 def shared_text():
-    """The text of the sample table."""
-    return _Build.text(SAMPLE)
+    """The text of the sample table, with a tree."""
+    with_tree = copy.deepcopy(SAMPLE)
+    with_tree["kernels"]["gemm"]["forest"] = FOREST
+    return _Build.text(with_tree)
 
 
 class _Build:

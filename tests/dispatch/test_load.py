@@ -6,16 +6,19 @@ import json
 import random
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune.dispatch import Table
-from autotune.errors import InvalidTable
+from autotune.errors import InvalidTable, NoValidConfig
 
 GEMM = ("kernels", "gemm")
 ENTRY = (*GEMM, "entries", 0)
+FOREST = (*GEMM, "forest")
+STEP = (*FOREST, "trees", 0, "steps")
 
 
 def changed(document, path, value):
@@ -53,7 +56,7 @@ def test_a_table_tells_its_provenance(tmp_path, sample, build):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("schema_version",), 5, "schema_version is 5, newer than 4; upgrade autotune"),
+        (("schema_version",), 6, "schema_version is 6, newer than 5; upgrade autotune"),
         (("schema_version",), "1", 'schema_version must be a whole number, not "1"'),
         (("schema",), "wisdom", 'schema must be one of autotune.table, not "wisdom"'),
         (("surprise",), 1, "surprise is not a field of a table"),
@@ -91,6 +94,44 @@ def test_a_table_tells_its_provenance(tmp_path, sample, build):
 )
 def test_a_wrong_value_is_named_with_its_place(sample, path, value, message):
     assert message in refused(json.dumps(changed(sample, path, value)))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ((*FOREST, "measures", 0, "kind"), "size", "kind must be one of tiles, rest"),
+        ((*FOREST, "measures", 0, "units"), {}, "units must name one or two of m, n, k"),
+        ((*FOREST, "measures", 0, "units"), {"dtype": 1}, "must name one or two of m, n, k"),
+        ((*FOREST, "measures", 0, "units", "k"), 1, "units must name one or two of m, n, k"),
+        ((*FOREST, "measures", 0, "units", "m"), 0, "units.m must be at least 1"),
+        ((*FOREST, "measures", 0, "units", "m"), 1 << 31, "units.m must be at most 1073741824"),
+        ((*FOREST, "trees", 0, "exact", "dtype"), DROPPED, "exact must have the fields dtype, lay"),
+        (
+            (*FOREST, "trees", 0, "exact", "dtype"),
+            "fp32",
+            "entry is no entry with the tree's exact",
+        ),
+        ((*FOREST, "trees", 0, "steps"), [], "trees[0].steps is empty"),
+        ((*STEP, 1), {}, "steps[1].measure is missing"),
+        ((*STEP, 0, "entry"), 0, "steps[0].measure is not a field of a table"),
+        ((*STEP, 0, "measure"), 2, "steps[0].measure must be at most 1, not 2"),
+        ((*STEP, 0, "at_most"), -1, "steps[0].at_most must be at least 0"),
+        ((*STEP, 2, "next"), 2, "steps[2].next must be at least 3, not 2"),
+        ((*STEP, 2, "next"), 4, "steps[2].next must be at most 3, not 4"),
+        ((*STEP, 0, "next"), 3, "steps must lead to each step but the first in one way"),
+        ((*STEP, 1, "entry"), 3, "steps[1].entry is no entry with the tree's exact fields"),
+        ((*STEP, 1, "entry"), 2, "steps[1].entry is no entry with the tree's exact fields"),
+        (("schema_version",), 4, "gemm.forest is of schema version 5, and this table is 4"),
+    ],
+)
+def test_a_wrong_tree_is_refused(guided, path, value, message):
+    assert message in refused(json.dumps(changed(guided, path, value)))
+
+
+def test_two_trees_for_the_same_problems_are_refused(guided):
+    trees = guided["kernels"]["gemm"]["forest"]["trees"]
+    trees.append(trees[0])
+    assert "has two trees for the same exact fields" in refused(json.dumps(guided))
 
 
 def test_a_message_stays_on_one_line_whatever_the_keys(sample):
@@ -136,8 +177,8 @@ def test_every_truncation_is_refused(sample, build):
             Table.parse(text[:length])
 
 
-def test_flipped_bytes_give_a_table_or_an_error(sample, build):
-    text, chance = bytearray(build.text(sample).encode()), random.Random(0)
+def test_flipped_bytes_give_a_table_or_an_error(guided, build):
+    text, chance = bytearray(build.text(guided).encode()), random.Random(0)
     for _ in range(3000):
         place, before = chance.randrange(len(text)), None
         before, text[place] = text[place], chance.randrange(256)
@@ -177,6 +218,9 @@ def survives(text):
         for entry in kernel.entries:
             choice = table.lookup(kernel.name, **entry.problem)
             assert choice.source == "exact"
+            beside = {name: entry.problem[name] + 1 for name in kernel.scaled_fields}
+            with suppress(NoValidConfig):
+                table.lookup(kernel.name, **{**entry.problem, **beside})
 
 
 def test_what_is_not_a_readable_file_is_refused(tmp_path):

@@ -17,7 +17,15 @@ from autotune.errors import InvalidTable
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "table.schema.json").read_text())
 OTHERS = (None, True, 0, -1, 7, 1.5, "", "text", [], ["a", "a"], {}, 10**18, 1001)
-FREE = {"problem", "config", "policy", "weights", "contexts"}  # whose keys are not of the schema
+FREE = {
+    "problem",
+    "config",
+    "policy",
+    "weights",
+    "contexts",
+    "exact",
+    "units",
+}  # whose keys are not of the schema
 
 
 def places(value, path=()):
@@ -43,17 +51,17 @@ def loads(document):
     return ""
 
 
-def test_the_schema_is_of_this_version_and_takes_a_table(sample):
+def test_the_schema_is_of_this_version_and_takes_a_table(sample, guided):
     assert SCHEMA["properties"]["schema_version"]["maximum"] == SCHEMA_VERSION
-    assert fits(sample, SCHEMA, SCHEMA)
+    assert fits(guided, SCHEMA, SCHEMA)
     assert fits(sample | {"preference": "registers<=64"}, SCHEMA, SCHEMA)
 
 
-def test_every_change_that_the_loader_takes_fits_the_schema(sample):
+def test_every_change_that_the_loader_takes_fits_the_schema(guided):
     taken = 0
-    for path in list(places(sample)):
+    for path in list(places(guided)):
         for other in OTHERS:
-            changed = copy.deepcopy(sample)
+            changed = copy.deepcopy(guided)
             at(changed, path[:-1])[path[-1]] = other
             if not loads(changed):
                 taken += 1
@@ -61,13 +69,13 @@ def test_every_change_that_the_loader_takes_fits_the_schema(sample):
     assert taken > 100
 
 
-def test_a_member_that_is_missing_or_unknown_is_refused_by_both(sample):
-    objects = [(), *(path for path in places(sample) if isinstance(at(sample, path), dict))]
+def test_a_member_that_is_missing_or_unknown_is_refused_by_both(guided):
+    objects = [(), *(path for path in places(guided) if isinstance(at(guided, path), dict))]
     for path in objects:
         if path and path[-1] in FREE:
             continue
-        for key in [*at(sample, path), "surprise"]:
-            changed = copy.deepcopy(sample)
+        for key in [*at(guided, path), "surprise"]:
+            changed = copy.deepcopy(guided)
             inner = at(changed, path)
             inner.pop(key) if key in inner else inner.update({key: 1})
             assert fits(changed, SCHEMA, SCHEMA) == (not loads(changed)), (path, key)

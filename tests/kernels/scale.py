@@ -100,3 +100,14 @@ class WideScale(Scale):
     def conditions(self, problem, config):
         width = config["width"]
         return (Condition(field="count", multiple_of=width),) if width > 1 else ()
+
+
+class ForeseenScale(WideScale):
+    """Knows that few threads are fast below a count that no tuned problem tells."""
+
+    name = "foreseen_scale"
+    least = 12_000  # elements that are worth many threads
+
+    def estimate(self, problem, config, target):
+        few = config["threads"] == 64
+        return problem.count * (1.0 if few == (problem.count < self.least) else 1.5)

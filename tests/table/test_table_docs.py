@@ -11,7 +11,14 @@ from autotune.table import Place, Preference, build_table
 from autotune.table.certified import ROLES, certified
 
 DOCS = Path(__file__).parents[2] / "docs" / "table.md"
-FREE = {"policy", "problem", "config", "weights"}  # whose keys are a kernel's or a policy's own
+FREE = {
+    "policy",
+    "problem",
+    "config",
+    "weights",
+    "units",
+    "exact",
+}  # whose keys are a kernel's or a policy's own
 
 CERTIFICATE = {
     "certified_at": "2026-02-03T04:05:06Z",
@@ -23,6 +30,15 @@ CERTIFICATE = {
     "source_digest": "e" * 32,
     "toolchain": {"compiler": "nvrtc", "version": "13.0"},
     "driver": "580.01",
+}
+FOREST = {
+    "measures": [{"kind": "tiles", "units": {"count": 128}}],
+    "trees": [
+        {
+            "exact": {"dtype": "fp32"},
+            "steps": [{"measure": 0, "at_most": 8, "next": 1}, {"entry": 0}, {"entry": 0}],
+        }
+    ],
 }
 SUMMARY = {name: CERTIFICATE[name] for name in ("certified_at", "framework", "sanitizer")}
 
@@ -50,6 +66,8 @@ def test_the_documented_keys_are_the_keys(book):
         for at in range(len(kernel[role]))
     ]
     document = certified(document, dict.fromkeys(places, CERTIFICATE), SUMMARY)
+    for kernel in document["kernels"].values():
+        kernel["forest"] = FOREST
     Table.parse(json.dumps(document))
     schema = DOCS.read_text().partition("## Schema")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (`.*?) \|", schema, re.MULTILINE)

@@ -1,4 +1,5 @@
-// The lookup of a tuned table: exact, else nearest, else the kernel's default, else nothing.
+// The lookup of a tuned table: exact, else by a tree, else nearest, else the kernel's default, else
+// nothing.
 //
 // It answers as autotune.dispatch does in Python. The distance of two problems is the sum over the
 // scaled fields of weight * |steps(a) - steps(b)|, steps(v) = round(log2(max(v, 1)) * 2^32), in whole
@@ -20,7 +21,7 @@
 namespace autotune {
 
 // Where an answer comes from.
-enum class Source : std::uint8_t { exact, nearest, fallback, none };
+enum class Source : std::uint8_t { exact, tree, nearest, fallback, none };
 
 // What a lookup returns: the place of a config among the table's, entries first, then defaults.
 struct Choice {
@@ -62,6 +63,17 @@ struct Group {
     std::int32_t shift;  // a cell spans 2^shift quarters
     std::uint32_t grids;  // its first place in Data::grids
     bool masked;
+    std::uint32_t tree;  // its first step, or no_point
+};
+
+// A step of a tree: a question, and both that it may lead to, of which all are asked at once, because
+// what the answer to one is to be waits for the one before. Up to at_most of a measure is the low side.
+// They lead to one of four steps from next on. An end leads to itself, whatever is measured, so that
+// all walks through a tree take as many rounds.
+struct Step {
+    std::array<std::uint64_t, 3> at_most;
+    std::uint32_t next;
+    std::array<std::uint32_t, 3> measure;
 };
 
 // A default of a group, with a bit for each condition that it needs.
@@ -172,6 +184,27 @@ std::uint32_t exact(std::uint32_t group, const std::array<std::int64_t, Data::fi
     }
 }
 
+// Where the tree of a group leads. Its entry may need what the problem breaks.
+template <class Data>
+std::uint32_t led(const Group<Data::fields>& group,
+                  const std::array<std::int64_t, Data::fields>& sizes) {
+    constexpr std::int64_t most = std::int64_t{1} << 30;  // so that two of them multiply in 64 bits
+    std::array<std::uint64_t, Data::fields> small{};
+    each_field<Data::fields>(
+        [&](auto f) { small[f] = static_cast<std::uint64_t>(sizes[f] < most ? sizes[f] : most); });
+    const auto measured = Data::measured(small);
+    std::uint32_t at = group.tree;
+    for (unsigned i = 0; i < Data::rounds; ++i) {
+        const Step& step = Data::steps[at];
+        const auto high = [&](unsigned q) {
+            return unsigned{measured[step.measure[q]] > step.at_most[q]};
+        };
+        const unsigned first = high(0), low_side = high(1), high_side = high(2);
+        at = step.next + 2 * first + (first != 0 ? high_side : low_side);
+    }
+    return Data::ends[at];
+}
+
 template <class Data>
 class Nearest {
 public:
@@ -261,6 +294,12 @@ Choice lookup(std::int32_t group, const std::array<std::int64_t, Data::fields>& 
     if (found != no_point) return {Source::exact, found};  // entries stand in the table's order
     const Group<Data::fields>& members = Data::groups[index];
     const std::uint64_t broken = detail::broken<Data>(members, sizes);
+    if constexpr (Data::rounds != 0) {
+        if (members.tree != no_point) {
+            const std::uint32_t entry = detail::led<Data>(members, sizes);
+            if ((Data::needs[entry] & broken) == 0) return {Source::tree, entry};
+        }
+    }
     const std::uint32_t point = detail::Nearest<Data>(members, sizes, broken).point();
     if (point != no_point) return {Source::nearest, point};
     for (std::uint32_t i = members.defaults.first; i < members.defaults.last; ++i)
