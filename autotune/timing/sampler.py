@@ -158,7 +158,8 @@ def _sample(
     Once it is clearly behind, they are enough, even if it is by those that showed it to be warm.
     """
     each_ns, shown = warm[-1], list(warm[-2 * SETTLED :])
-    if behind(shown, behind_ns) and _settled(shown, policy.precision):
+    enough = len(shown) <= policy.max_samples and _settled(shown, policy.precision)
+    if enough and behind(shown, behind_ns):
         return shown, too_slow(shown, above_ns)
     suspect = each_ns > above_ns and policy.max_samples > FEW
     samples = _fresh(stopwatch, FEW) if suspect else []

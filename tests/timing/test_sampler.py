@@ -268,6 +268,13 @@ def test_a_policy_that_gives_nobody_up_or_wants_all_samples_takes_them(without):
     assert timing == plain
 
 
+@pytest.mark.parametrize("most", [3, 6, 7])
+def test_who_hardly_wins_has_no_more_samples_than_any_may_have(most):
+    policy = STOPPING.replace(min_samples=3, max_samples=most)
+    timing, _ = timed(1.2 * SHORT_NS, SHORT_NS, policy, pace=noisy(0.005))
+    assert 3 <= len(timing.samples_ns) <= most
+
+
 @pytest.mark.parametrize("times", [1.0, 1.01, 1.025])
 def test_who_may_win_is_timed_as_if_nobody_were_ever_given_up(times):
     timing, stopwatch = timed(times * SHORT_NS, SHORT_NS, pace=noisy(0.005))
