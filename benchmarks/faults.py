@@ -37,9 +37,14 @@ HEAD = "{:<30}{:<14}{:<17}{:<17}{:>5}{:>10}{:>7}{:>8}"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a campaign; return 0 if every fault cost what it may cost."""
-    asked = _parser().parse_args(arguments)
+    parser = _parser()
+    asked = parser.parse_args(arguments)
     logging.disable(logging.WARNING)
-    chosen = [fault for fault in faults(asked.device) if _wanted(fault, asked.only)]
+    every = faults(asked.device)
+    for words in asked.only or ():
+        if not any(_wanted(fault, [words]) for fault in every):
+            parser.error(f"--only: no area {words!r}, and no such words in a name; see --list")
+    chosen = [fault for fault in every if _wanted(fault, asked.only)]
     print(HEAD.format(*COLUMNS))
     if asked.list:
         for fault in chosen:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from faults import faults, injected
+from faults import faults, injected, main
 from faults_campaign import KERNEL, PROBLEM, campaign
 from faults_record import AREAS, IMPOSSIBLE
 
@@ -28,6 +28,14 @@ SOME = (
     "SIGKILL in a run",
 )
 ON_GPU = ("waits for mbarrier", "illegal address", "too much scratch", "lane crashes", "tires")
+
+
+def test_words_that_name_no_fault_are_refused_before_any_is_injected(capsys):
+    with pytest.raises(SystemExit):
+        main(["--list", "--only", "database", "--only", "gremlins"])
+    assert "no area 'gremlins'" in capsys.readouterr().err
+    assert main(["--list", "--only", "database", "--only", "SIGKILL"]) == 0
+    assert "SIGKILL in a run" in capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")
