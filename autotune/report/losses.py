@@ -29,7 +29,10 @@ def losses_sheet(portfolios: Mapping[str, Sequence[Portfolio]]) -> Sheet:
 def regret_line(kernel: Mapping[str, Any]) -> str:
     """Return what a table says about the problems that it has no entry for."""
     weights, regret = kernel["weights"], kernel["regret"]
-    told = "what untuned problems lose is not known: no problem's answer was measured on another"
+    told = (
+        "what untuned problems lose is not known: no problem's answer was measured on another, "
+        "which autotune tune --cross 1 does"
+    )
     if regret["judged"]:
         told = (
             f"left out in turn, problems lose {regret['mean']:.1%} on average, "
