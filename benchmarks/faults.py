@@ -39,7 +39,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a campaign; return 0 if every fault cost what it may cost."""
     parser = _parser()
     asked = parser.parse_args(arguments)
-    logging.disable(logging.WARNING)
     every = faults(asked.device)
     for words in asked.only or ():
         if not any(_wanted(fault, [words]) for fault in every):
@@ -50,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for fault in chosen:
             print(HEAD.format(fault.name, fault.area, fault.expected, *[""] * 5).rstrip())
         return 0
+    logging.disable(logging.WARNING)  # what faults make others warn of
     began = time.monotonic()
     found = run(chosen, asked.device, print)
     print(summary(found, time.monotonic() - began))

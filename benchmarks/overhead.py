@@ -136,9 +136,15 @@ class TimedSearcher:
         """Ask the sampler."""
         return self._clock.timed("ask", self._searcher.ask)
 
-    def tell(self, config: Config, status: Status, median_ns: float | None) -> None:
+    def tell(
+        self,
+        config: Config,
+        status: Status,
+        median_ns: float | None,
+        further: Sequence[float | None] = (),
+    ) -> None:
         """Tell the sampler."""
-        self._clock.timed("tell", lambda: self._searcher.tell(config, status, median_ns))
+        self._clock.timed("tell", lambda: self._searcher.tell(config, status, median_ns, further))
 
     def chance(self, gain: float) -> float | None:
         """Ask what is still to be gained, which these studies never do."""
