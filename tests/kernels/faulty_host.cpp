@@ -180,7 +180,8 @@ void spoil(float* a, float* c, int size) {
 void answer_of_another(float* c, int size) {
     const char* folder = getenv("FAULTS_WITNESS");
     char path[4096];
-    snprintf(path, sizeof path, "%s/answer", folder ? folder : ".");
+    if (!folder) return;  // one that clears the environment came before: leave nothing here
+    snprintf(path, sizeof path, "%s/answer", folder);
     const bool reads = is(Fault::stale);
     if (!reads && calls != 1) return;
     FILE* file = fopen(path, reads ? "rb" : "wb");
