@@ -6,10 +6,8 @@ import errno
 import gc
 import io
 import os
-import signal
 import sys
 from collections.abc import Sequence
-from types import FrameType
 from typing import NoReturn
 
 import click
@@ -21,6 +19,7 @@ from autotune.cli.doctor import doctor
 from autotune.cli.export import export
 from autotune.cli.header import header
 from autotune.cli.import_ import import_
+from autotune.cli.interrupts import heeded
 from autotune.cli.kernels import kernels
 from autotune.cli.ladder import ladder
 from autotune.cli.lookup import lookup
@@ -89,14 +88,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Args:
         arguments: Words after the program's name; ``None`` takes those of this process.
     """
-    signal.signal(signal.SIGTERM, _interrupt)
     # The matrices of a search are small, and compilers want the cores. NumPy reads it when loaded.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(50_000)  # configs by the thousand, and none of them in a cycle
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without "µ" still gets the number
-    sys.exit(_run(arguments))
+    with heeded():
+        sys.exit(_run(arguments))
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -157,8 +156,3 @@ def _reader_left() -> int:
     os.dup2(nowhere, sys.stdout.fileno())
     os.dup2(nowhere, sys.stderr.fileno())
     return FAILED
-
-
-def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    del number, frame
-    raise KeyboardInterrupt

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -47,11 +46,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def autotune(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Ended]]:
     """Run the command line in this process, and take back what it sets for a whole process."""
-    before, root, ours = (
-        signal.getsignal(signal.SIGTERM),
-        logging.root,
-        logging.getLogger("autotune"),
-    )
+    root, ours = logging.root, logging.getLogger("autotune")
     handlers, level = root.handlers[:], ours.level
 
     def run(*words: object) -> Ended:
@@ -60,7 +55,6 @@ def autotune(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Ended
         return Ended(ending.value.code, *capsys.readouterr())
 
     yield run
-    signal.signal(signal.SIGTERM, before)
     root.handlers[:] = handlers
     ours.setLevel(level)
 

@@ -6,6 +6,8 @@ import json
 import os
 import signal
 import sqlite3
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -65,6 +67,22 @@ def database(monkeypatch, tmp_path):
     path = tmp_path / "kept.db"
     monkeypatch.setenv("AUTOTUNE_DB", f"sqlite:///{path}")
     return path
+
+
+def test_a_signal_that_another_thread_takes_wakes_the_one_that_waits():
+    script = (
+        "import signal, threading\n"
+        "from autotune.cli.interrupts import heeded\n"
+        "def strike():\n"
+        "    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)\n"
+        "with heeded():\n"
+        "    threading.Timer(0.2, strike).start()\n"
+        "    threading.Event().wait()\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, timeout=PROMISED_S, check=False
+    )
+    assert b"KeyboardInterrupt" in ended.stderr
 
 
 def test_while_a_compiler_runs(start, faulty, mark, database, tmp_path):
