@@ -3,8 +3,9 @@
     python benchmarks/prior.py --json benchmarks/results/prior_h200.json
 
 Every problem of the shipped recording is searched again from many seeds: knowing nothing, with the
-kernel's own predictions, with what the three nearest of the other problems took, and with each of
-the two turned upside down, so that they promise most where they should promise least.
+kernel's own predictions, with what the three nearest of the other problems took, with both, as a
+study begins, and with each of the two turned upside down, so that they promise most where they
+should promise least.
 Nothing is measured here: each trial gives the time that the recorded device measured. Beside it
 stands how well the prior's order agrees with that of the recorded times (Spearman).
 """
@@ -34,8 +35,9 @@ from autotune.store import Store
 NEAR = 1.02
 NEAREST = 3
 PRIOR, WARM = ("off", "on", "misleading"), ("elsewhere", "misleading elsewhere")
+BOTH = "both"
 ARMS = {
-    "gp": (*PRIOR, *WARM),
+    "gp": (*PRIOR, *WARM, BOTH),
     "tpe": PRIOR,
     "local": PRIOR,
     "exhaustive": PRIOR,
@@ -73,6 +75,8 @@ class Case:
 
     def told(self, arm: str) -> dict[str, Any]:
         """Return what a search is told before it begins."""
+        if arm == BOTH:
+            return self.told("on") | self.told("elsewhere")
         power = -1 if "misleading" in arm else 1
         if "elsewhere" in arm:
             return {"elsewhere": [_times_ns(trials, power) for trials in self.nearest]}
