@@ -14,7 +14,7 @@ from knowledge import search_page
 from losses import table_page
 from measured import ladder_page
 from scores import score_page
-from speed import readme
+from speed import readme, speed_page
 from trust import trust_page
 
 from autotune.cli.app import cli
@@ -54,6 +54,7 @@ GENERATED = {
     "docs/ladder.md": ladder_page,
     "docs/score.md": score_page,
     "docs/search.md": search_page,
+    "docs/speed.md": speed_page,
     "docs/table.md": table_page,
     "docs/trust.md": trust_page,
     "README.md": readme,

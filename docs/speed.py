@@ -1,7 +1,8 @@
-"""README's figures, from the measurements that are committed.
+"""The speed of ``gemm``, and README's other figures, from the measurements that are committed.
 
-The part ``groups`` sets ``gemm`` beside cuBLAS and Triton by group of shapes, ``squares`` gives
-the speed of squares, ``kin`` other types and layouts, ``rungs`` the ladder.
+In ``README.md`` the part ``groups`` sets ``gemm`` beside cuBLAS and Triton by group of shapes, and
+``rungs`` is the ladder. In ``speed.md``, ``squares`` is the speed of squares and ``kin`` that of
+other types and layouts.
 """
 
 from __future__ import annotations
@@ -9,13 +10,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
-from marked import README, RESULTS, command, extents, filled, link, table, tflops, told, where
+from marked import (
+    FOLDER,
+    README,
+    RESULTS,
+    command,
+    extents,
+    filled,
+    link,
+    table,
+    tflops,
+    told,
+    where,
+)
 from measured import ladders_of, rungs
 from scores import searches
 
+PAGE = FOLDER / "speed.md"
 OURS, PEERS = "autotune", ("cuBLAS", "Triton")
 MAIN = "gemm_h200.json"
 RAGGED = ("tails", "unaligned")
@@ -28,16 +43,12 @@ def readme() -> str:
     ladders = ladders_of(RESULTS)
     names = list(ladders[0].times_us)
     ladder = partial(rungs, ladders, names, page=README)
-    return filled(
-        README,
-        {
-            "groups": _groups,
-            "squares": _squares,
-            "kin": _kin,
-            "rungs": ladder,
-            "searches": searches,
-        },
-    )
+    return filled(README, {"groups": _groups, "rungs": ladder, "searches": searches})
+
+
+def speed_page() -> str:
+    """Return ``speed.md`` with every figure as it was measured."""
+    return filled(PAGE, {"squares": _squares, "kin": _kin})
 
 
 def compared(rows: Sequence[Row], peer: str) -> tuple[str, str]:
@@ -57,7 +68,7 @@ def _groups() -> str:
     for name, some in groups.items():
         cells = (cell for peer in PEERS for cell in compared(some, peer))
         lines.append([name, str(len(some)), *cells])
-    return "\n".join((*table(lines), "", *_sources([MAIN])))
+    return "\n".join((*table(lines), "", *_sources([MAIN], README)))
 
 
 def _squares() -> str:
@@ -73,7 +84,7 @@ def _kin() -> str:
         for what, rows in zip(("", ", ragged"), _parted(told(file)["rows"]), strict=True):
             if rows:
                 lines.append(_kin_line(what, rows))
-    return "\n".join((*table(lines), "", *_sources(KIN)))
+    return "\n".join((*table(lines), "", *_sources(KIN, PAGE)))
 
 
 def _kin_line(what: str, rows: Sequence[Row]) -> list[str]:
@@ -94,12 +105,12 @@ def _by_group(rows: Sequence[Row]) -> dict[str, Sequence[Row]]:
     return {f"`{name}`": [row for row in rows if row["group"] == name] for name in names}
 
 
-def _sources(files: Sequence[str]) -> Iterator[str]:
+def _sources(files: Sequence[str], page: Path) -> Iterator[str]:
     """Yield device, driver and date, then the command of each file, which may differ in them."""
     runs = {file: told(file)["provenance"] for file in files}
     for place in dict.fromkeys(map(where, runs.values())):
         yield f"{place}:\n"
         for file, about in runs.items():
             if where(about) == place:
-                json_file = link(file, "JSON", page=README)
+                json_file = link(file, "JSON", page=page)
                 yield f"- {json_file} at `{about['commit']}`: `{command(about)}`"
