@@ -16,6 +16,7 @@ ARMS = {
     "`gp`": "gp, off",
     "`gp`, prediction": "gp, on",
     "`gp`, elsewhere": "gp, elsewhere",
+    "`gp`, both": "gp, both",
     "`gp`, misled": "gp, misleading",
     "`gp`, misled elsewhere": "gp, misleading elsewhere",
     "`tpe`": "tpe, off",
