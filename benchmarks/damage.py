@@ -15,13 +15,13 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from damage_mutations import FOLDERS, TEXTS
-from made_table import table_text
+from made_table import Answer, table_text
 from results_file import write_json
 
 from autotune.bundle import write_bundle
@@ -29,7 +29,7 @@ from autotune.device.host import host_identity
 from autotune.dispatch import Table
 from autotune.dispatch.bundle import MANIFEST, Bundle
 from autotune.errors import InvalidTable
-from autotune.records import load_kernel
+from autotune.records import Value, load_kernel
 from autotune.records.targets import TARGETS
 
 ERROR, EQUAL, OTHER = "clear error", "equal", "another sound one"
@@ -113,9 +113,12 @@ Trial = Callable[[random.Random, Watch], str]
 
 
 def _tables() -> list[tuple[str, Trial]]:
-    square = {"m": 4096, "n": 4096, "k": 4096, "dtype": "bf16", "layout": "nt"}
-    answers = [(square, {}), ({**square, "m": 16}, {"operands": "swapped", "split_k": 4})]
-    text = table_text(load_kernel("gemm"), TARGETS["sm_90a"], answers, answers[:1]).encode()
+    gemm = load_kernel("gemm")
+    square: dict[str, Value] = {"m": 4096, "n": 4096, "k": 4096, "dtype": "bf16", "layout": "nt"}
+    skinny: dict[str, Value] = {"operands": "swapped", "split_k": 4}
+    rows = [16 << octave for octave in range(9)]
+    answers: list[Answer] = [({**square, "m": m}, skinny if m < 256 else {}) for m in rows]
+    text = table_text(gemm, TARGETS["sm_90a"], answers, answers[-1:], tree=True).encode()
     sound = Table.parse(text)
 
     def trial(change: Callable[[random.Random, bytes], bytes]) -> Trial:
@@ -131,10 +134,11 @@ def _tables() -> list[tuple[str, Trial]]:
 
 def _bundles(scratch: Path) -> list[tuple[str, Trial]]:
     identity = host_identity()
-    sizes = [{"m": 8, "n": 16, "k": 4}, {"m": 300, "n": 200, "k": 100}]
-    answers = [(sizes[0], {"tile_m": 4}), (sizes[1], {"order": "kij"})]
+    sizes: list[dict[str, Value]] = [{"m": 8, "n": 16, "k": 4}, {"m": 300, "n": 200, "k": 100}]
+    answers: list[Answer] = [(sizes[0], {"tile_m": 4}), (sizes[1], {"order": "kij"})]
     table, folder = scratch / "table.json", scratch / "bundle"
-    table.write_text(table_text(load_kernel("host_matmul"), identity.target, answers))
+    text = table_text(load_kernel("host_matmul"), identity.target, answers, tree=True)
+    table.write_text(text)
     write_bundle(table, folder)
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     sound = Bundle.open(folder)
@@ -171,11 +175,21 @@ def _outcome(opened: Callable[[], Any], sound: Any, name: str) -> str:
         return ERROR
     if _said(found) == _said(sound):
         return EQUAL
-    table = found.table if isinstance(found, Bundle) else found
+    _ask(found.table if isinstance(found, Bundle) else found)
+    return OTHER
+
+
+def _ask(table: Table) -> None:
+    """Look problems up, those of the table and three times as large ones: it is a whole table."""
     for kernel in table.kernels.values():
         for entry in kernel.entries:
-            assert table.lookup(kernel.name, **entry.problem).entry == entry, "it is a whole table"
-    return OTHER
+            assert table.lookup(kernel.name, **entry.problem).entry == entry, "its own answers"
+            sizes = {name: 3 * int(entry.problem[name]) for name in kernel.scaled_fields}
+            beside: Mapping[str, Any] = {**entry.problem, **sizes}
+            first = next(table.choices(kernel.name, **beside), None)
+            if first is not None:
+                found = table.lookup(kernel.name, **beside)
+                assert found.entry == first.entry, "a quick lookup finds what a thorough one does"
 
 
 def _said(found: Any) -> Any:

@@ -8,11 +8,12 @@ conditions that the kernel states for its defaults: a lookup never asks how fast
 - ``seen, by position``: ``find[m, n, k, dtype, layout]`` for problems that were asked for before;
 - ``seen, called``: ``find(m, n, k, dtype, layout)`` for the same;
 - ``seen, by name``: ``table.lookup(m=m, …)``, which checks each value again;
-- ``unseen``: problems that nobody asked for before, drawn evenly on the log2 scale between 16 and
-  16384, by position, once a program has run for a while;
+- ``unseen, nearest``: problems that nobody asked for before, drawn evenly on the log2 scale between
+  16 and 16384, by position, once a program has run for a while;
+- ``unseen, tree``: likewise, in a table with a tree of 64 ends, which answers nearly all of them;
 - ``unseen, new octave``: the first problem of its octaves in a table that was just loaded, when
   all entries have to be compared;
-- ``load``: reading the table.
+- ``load`` and ``load, tree``: reading the table without and with the tree.
 
 Each figure is the median of some rounds; ``low`` is the fastest one. The clock is that of the
 process's processors, which other work on the machine prolongs less than the clock on the wall.
@@ -30,7 +31,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from made_table import table_text
+from made_table import Answer, table_text
 from results_file import write_json
 from suite import shipped
 
@@ -65,18 +66,22 @@ def main() -> None:
 
 def measured(rounds: int) -> list[dict[str, Any]]:
     """Return a row for each kind of lookup, in ns."""
-    text, chance = defaults_text(), random.Random(1)  # noqa: S311 - no secret
-    table = Table.parse(text)
-    find = table.finder("gemm")
+    plain, treed = defaults_text(), defaults_text(tree=True)
+    chance = random.Random(1)  # noqa: S311 - no secret
+    table = Table.parse(plain)
+    find, follow = table.finder("gemm"), Table.parse(treed).finder("gemm")
     seen = [tuple(problem.as_dict().values()) for problem in problems()] * 100
-    by_position(find, strangers(chance, WARM))
+    for each in (find, follow):
+        by_position(each, strangers(chance, WARM))
     kinds: dict[str, Callable[[], float]] = {
         "seen, by position": lambda: by_position(find, seen),
         "seen, called": lambda: called(find, seen),
         "seen, by name": lambda: by_name(table, seen),
-        "unseen": lambda: by_position(find, strangers(chance, UNSEEN)),
-        "unseen, new octave": lambda: first(text, strangers(chance, FIRST)),
-        "load": lambda: loading(text),
+        "unseen, nearest": lambda: by_position(find, strangers(chance, UNSEEN)),
+        "unseen, tree": lambda: by_position(follow, strangers(chance, UNSEEN)),
+        "unseen, new octave": lambda: first(plain, strangers(chance, FIRST)),
+        "load": lambda: loading(plain),
+        "load, tree": lambda: loading(treed),
     }
     return [_row(name, [kind() for _ in range(rounds)]) for name, kind in kinds.items()]
 
@@ -134,10 +139,10 @@ def problems() -> list[GemmProblem]:
     return list(dict.fromkeys(found))[:ENTRIES]
 
 
-def defaults_text() -> str:
+def defaults_text(*, tree: bool = False) -> str:
     """Return the text of a table of the kernel's defaults, as if they had been measured."""
-    answers = [(problem.as_dict(), {}) for problem in problems()]
-    return table_text(Gemm(), TARGETS["sm_90a"], answers)
+    answers: list[Answer] = [(problem.as_dict(), {}) for problem in problems()]
+    return table_text(Gemm(), TARGETS["sm_90a"], answers, tree=tree)
 
 
 def _row(lookup: str, rounds_ns: list[float]) -> dict[str, Any]:

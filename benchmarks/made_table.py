@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from made_forest import forest
+
 from autotune.dispatch import SCHEMA_VERSION
 from autotune.records import Kernel, Target, Value
 from autotune.toolchain import source_digest
@@ -35,13 +37,18 @@ CONTEXT = {
 
 
 def table_text(
-    kernel: Kernel, target: Target, answers: Sequence[Answer], defaults: Sequence[Answer] = ()
+    kernel: Kernel,
+    target: Target,
+    answers: Sequence[Answer],
+    defaults: Sequence[Answer] = (),
+    *,
+    tree: bool = False,
 ) -> str:
-    """Return the text of a table with these entries and defaults."""
+    """Return the text of a table with these entries and defaults, and a tree if asked to."""
     problem = kernel.problem_type.parse(answers[0][0])
     unit = kernel.unit(problem, kernel.default(problem, target), target)
     fields = problem.as_dict()
-    made = {
+    made: Json = {
         "kernel_ref": kernel.name,
         "scaled_fields": list(kernel.scaled_fields),
         "exact_fields": [name for name in fields if name not in kernel.scaled_fields],
@@ -50,6 +57,8 @@ def table_text(
         "defaults": [_answer(kernel, target, *each) for each in defaults],
         "weights": dict.fromkeys(kernel.scaled_fields, 1),
     }
+    if tree:
+        made["forest"] = forest(kernel.scaled_fields, made["entries"])
     return json.dumps(document(target, {kernel.name: made}), indent=2, sort_keys=True) + "\n"
 
 
