@@ -25,11 +25,9 @@ from contenders import COMPILE_LIMIT_S, complain
 from harness import write_json
 from needs import require
 from ratios import Row
-from unseen_candidates import Builds, Candidates
-from unseen_meeting import FINALISTS, TORCH, Meeting, Times
-from unseen_problems import drawn, family_of, suite
-from unseen_rules import KERNEL, Rules, recorded
-from unseen_summary import ANSWERS, BEST_OF_TABLE, BEST_RANK, LIBRARY, lines, regret, summary
+from unseen_meeting import FINALISTS, TORCH, Builds, Candidates, Meeting, Times
+from unseen_problems import KERNEL, drawn, family_of, recorded, suite
+from unseen_rules import ANSWERS, BEST_OF_TABLE, BEST_RANK, LIBRARY, Rules, lines, regret, summary
 
 from autotune.device import recordings
 from autotune.dispatch import Table
@@ -94,7 +92,7 @@ def _judged(arguments: argparse.Namespace, device: Target, builds: Builds) -> It
     """Yield a row for each problem; compilers are ahead of it."""
     known = recordings()
     measured = recorded(known.get(name, Path(name)) for name in arguments.db or ["h200"])
-    rules = Rules(Table.load(arguments.table), measured, device)
+    rules = Rules(Table.load(arguments.table), device)
     how = {"predicted": arguments.predicted, "crossed": arguments.crossed}
     candidates = Candidates(rules, measured, device, **how)
     problems = drawn(suite(), arguments.limit, arguments.seed)

@@ -1,6 +1,6 @@
 """What another table, or another rule, would have lost on problems that ``unseen.py`` has timed.
 
-    python benchmarks/unseen_again.py benchmarks/results/unseen_h200.json table.json --db suite.db
+    python benchmarks/unseen_again.py benchmarks/results/unseen_h200.json table.json
 
 Nothing is measured: what each config took when ``unseen.py`` timed it briefly decides, so that all
 figures are coarser than those of the run in turns. An answer that was not timed there is not
@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ratios import Row
-from unseen_rules import Rules, recorded
-from unseen_summary import BEST_OF_TABLE, LIBRARY, lines, summary
+from unseen_rules import BEST_OF_TABLE, LIBRARY, Rules, lines, summary
 
-from autotune.device import recordings
 from autotune.dispatch import Table
 from autotune.records import Config, Target
 from kernel_space.gemm import GemmProblem
@@ -33,12 +31,10 @@ def main() -> None:
     )
     parser.add_argument("results", type=Path, help="what unseen.py wrote")
     parser.add_argument("table", type=Path)
-    parser.add_argument("--db", action="append", metavar="PATH", help="as for unseen.py")
     arguments = parser.parse_args()
     rows = json.loads(arguments.results.read_text(encoding="utf-8"))["rows"]
     table = Table.load(arguments.table)
-    measured = recorded(recordings().get(name, Path(name)) for name in arguments.db or ["h200"])
-    print("\n".join(lines(summary([*again(rows, Rules(table, measured, target_of(table)))]))))
+    print("\n".join(lines(summary([*again(rows, Rules(table, target_of(table)))]))))
 
 
 def target_of(table: Table) -> Target:

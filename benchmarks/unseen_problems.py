@@ -1,4 +1,4 @@
-"""Random problems of the families that the suite's shapes are of.
+"""Random problems of the families that the suite's shapes are of, and those that were tuned.
 
 A family keeps what all its shapes have in common: its extents lie between the least and the largest
 of them, are multiples of the power of two that divides them all (64 at most), and are equal if they
@@ -8,18 +8,26 @@ always are. What the suite would count to another family, or has itself, is draw
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
+from pathlib import Path
 from random import Random
 
 from suite import STUDIES, Groups, grouped
 
+from autotune.dispatch.nearest import octaves
+from autotune.records import Config
+from autotune.store import Filter, Store
 from autotune.study import load_study
-from kernel_space.gemm import GemmProblem
+from kernel_space.gemm import Gemm, GemmProblem
 
 STUDY_NAMES = ("suite_small", "suite_large")
 WHOLE = 64  # a multiple of it leaves no tail in any tile
+KERNEL = Gemm()
+KIND = {"dtype": "bf16", "layout": "nt"}  # of the suite's problems
+Measured = dict[GemmProblem, dict[Config, float]]  # median times in ns, fastest first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +49,7 @@ class Family:
     @classmethod
     def of(cls, problems: Sequence[GemmProblem]) -> Family:
         """Return the family that these are of."""
-        shapes = [(each.m, each.n, each.k) for each in problems]
+        shapes = [*map(extents, problems)]
         fields = tuple(zip(*shapes, strict=True))
         return cls(
             low=tuple(map(min, fields)),
@@ -82,6 +90,30 @@ def family_of(problem: GemmProblem) -> str:
     return next(iter(grouped([problem])))
 
 
+def recorded(paths: Iterable[Path]) -> Measured:
+    """Return what databases hold of problems like the suite's; the first that knows one decides."""
+    times: dict[GemmProblem, dict[Config, float]] = defaultdict(dict)
+    for path in paths:
+        with Store.open(f"sqlite:///{path.resolve()}", read_only=True) as store:
+            for row in store.rows(Filter(kernel=KERNEL.name, problem=KIND)):
+                trial = row.trial
+                if trial.median_ns is not None and trial.verified:
+                    problem = GemmProblem.parse(row.context.problem.as_dict())
+                    times[problem].setdefault(trial.config, trial.median_ns)
+    return {problem: _by_time(some) for problem, some in times.items()}
+
+
+def nearest(problem: GemmProblem, tuned: Iterable[GemmProblem], count: int) -> list[GemmProblem]:
+    """Return the tuned problems at the smallest distance by the rule of a table."""
+    alike = [p for p in tuned if (p.dtype, p.layout) == (problem.dtype, problem.layout)]
+    return sorted(alike, key=lambda other: octaves(extents(other), extents(problem)))[:count]
+
+
+def extents(problem: GemmProblem) -> tuple[int, int, int]:
+    """Return m, n and k."""
+    return problem.m, problem.n, problem.k
+
+
 def _drawn(name: str, family: Family, random: Random) -> GemmProblem:
     problem = GemmProblem(*family.draw(random))
     while family_of(problem) != name:
@@ -90,5 +122,9 @@ def _drawn(name: str, family: Family, random: Random) -> GemmProblem:
 
 
 def _spread(low: int, high: int, step: int, random: Random) -> int:
-    octaves = random.uniform(math.log2(low), math.log2(high))
-    return step * round(2**octaves / step)
+    size = 2 ** random.uniform(math.log2(low), math.log2(high))
+    return step * round(size / step)
+
+
+def _by_time(times: Mapping[Config, float]) -> dict[Config, float]:
+    return {config: times[config] for config in sorted(times, key=times.__getitem__)}

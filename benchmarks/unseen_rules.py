@@ -1,36 +1,31 @@
-"""Rules that answer a problem that was not tuned by what a table holds of others.
+"""Rules that answer a problem that was not tuned by what a table holds of others; what they lose.
 
 - ``table``: what a program with the table launches.
 - ``nearest M``: the entry with the nearest N and K, and of several the one with the nearest M.
 - ``nearest volume``: the entry with the nearest M·N·K.
 - ``predicted``: of the table's configs, the one that the kernel's own model predicts to be fastest.
-- ``corrected``: likewise, but each prediction times what that config was off by, on average, on the
-  problems where it was measured.
-- ``waves``: likewise, but by what was fitted to its own measurements (``unseen_waves.py``), where
-  there are enough of them.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
-from statistics import fmean
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean, quantiles
 from typing import Any
 
-from unseen_waves import fitted
+from ratios import Row, geometric_mean
+from unseen_problems import KERNEL, extents
 
 from autotune.dispatch import Entry, Table, broken_condition
 from autotune.dispatch.nearest import octaves
 from autotune.records import Config, Target
-from autotune.store import Filter, Store
-from kernel_space.gemm import Gemm, GemmProblem
+from kernel_space.gemm import GemmProblem
 
-RULES = ("table", "nearest M", "nearest volume", "predicted", "corrected", "waves")
-Measured = dict[GemmProblem, dict[Config, float]]  # median times in ns, fastest first
-KERNEL = Gemm()
-KIND = {"dtype": "bf16", "layout": "nt"}  # of the suite's problems
+RULES = ("table", "nearest M", "nearest volume", "predicted")
+BEST_OF_TABLE = "best of the table"  # what no rule can beat with these configs
+LIBRARY = "cuBLAS"  # its own choice: what torch.matmul calls
+BEST_RANK = "cublasLt"  # the fastest of the algorithms that it ranks
+ANSWERS = (*RULES, BEST_OF_TABLE, LIBRARY, BEST_RANK)
 
 
 class Rules:
@@ -38,20 +33,12 @@ class Rules:
 
     Args:
         table: The table.
-        measured: What is known of configs on the problems that were tuned.
         target: The device.
     """
 
-    def __init__(self, table: Table, measured: Measured, target: Target) -> None:
+    def __init__(self, table: Table, target: Target) -> None:
         self._table, self._target = table, target
         self._entries = table.kernels[KERNEL.name].entries
-        configs = {Config(entry.config) for entry in self._entries}
-        self._off_by = _off_by(measured, configs, target)
-        self._waves = {
-            config: waves
-            for config in configs
-            if (waves := fitted(config, _times_ns(measured, config), target)) is not None
-        }
 
     def answers(self, problem: GemmProblem) -> dict[str, Config]:
         """Return the config by rule; a rule without one is left out."""
@@ -61,7 +48,8 @@ class Rules:
         if near:
             found["nearest M"] = Config(min(near, key=lambda e: _rows_apart(e, problem)).config)
             found["nearest volume"] = Config(min(near, key=lambda e: _apart(e, problem)).config)
-            found |= self._predicted(problem)
+        if times := KERNEL.estimates(problem, self.portfolio(problem), self._target):
+            found["predicted"] = min(times, key=times.__getitem__)
         return found
 
     def portfolio(self, problem: GemmProblem) -> list[Config]:
@@ -75,17 +63,6 @@ class Rules:
             if space.broken(config) is None:
                 yield config
 
-    def _predicted(self, problem: GemmProblem) -> dict[str, Config]:
-        times = KERNEL.estimates(problem, self.portfolio(problem), self._target)
-        corrected = {config: ns * self._off_by.get(config, 1.0) for config, ns in times.items()}
-        waves = {
-            config: fit.time_ns(problem, config, self._target)
-            for config, fit in self._waves.items()
-            if config in times
-        }
-        found = {"predicted": times, "corrected": corrected, "waves": corrected | waves}
-        return {rule: min(some, key=some.__getitem__) for rule, some in found.items() if some}
-
     def _serving(self, problem: GemmProblem) -> list[Entry]:
         fields, space = problem.as_dict(), KERNEL.space(problem, self._target)
         return [
@@ -97,37 +74,57 @@ class Rules:
         ]
 
 
-def recorded(paths: Iterable[Path]) -> Measured:
-    """Return what databases hold of problems like the suite's; the first that knows one decides."""
-    times: dict[GemmProblem, dict[Config, float]] = defaultdict(dict)
-    for path in paths:
-        with Store.open(f"sqlite:///{path.resolve()}", read_only=True) as store:
-            for row in store.rows(Filter(kernel=KERNEL.name, problem=KIND)):
-                trial = row.trial
-                if trial.median_ns is not None and trial.verified:
-                    problem = GemmProblem.parse(row.context.problem.as_dict())
-                    times[problem].setdefault(trial.config, trial.median_ns)
-    return {problem: _by_time(some) for problem, some in times.items()}
+def summary(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return a row for each rule: its regret on the problems where its answer was timed.
+
+    The regret is how much longer its answer takes than the fastest config that was seen, as a
+    share; of cuBLAS, which may be faster than any of ours, it may be below 0.
+    """
+    return [_figures(rule, [row for row in rows if rule in row["us"]]) for rule in ANSWERS]
 
 
-def nearest(problem: GemmProblem, tuned: Iterable[GemmProblem], count: int) -> list[GemmProblem]:
-    """Return the tuned problems at the smallest distance by the rule of a table."""
-    alike = [p for p in tuned if (p.dtype, p.layout) == (problem.dtype, problem.layout)]
-    return sorted(alike, key=lambda other: octaves(_sizes(other), _sizes(problem)))[:count]
+def lines(figures: Iterable[dict[str, Any]]) -> list[str]:
+    """Return a line for each rule."""
+    return [_line(row) for row in figures]
 
 
-def _off_by(measured: Measured, configs: Iterable[Config], target: Target) -> dict[Config, float]:
-    """Return the geometric mean of measured over predicted time of each config."""
-    logs: dict[Config, list[float]] = defaultdict(list)
-    for problem, times in measured.items():
-        some = [config for config in configs if config in times]
-        for config, ns in KERNEL.estimates(problem, some, target).items():
-            logs[config].append(math.log(times[config] / ns))
-    return {config: math.exp(fmean(some)) for config, some in logs.items()}
+def regret(row: Row, rule: str) -> float:
+    """Return how much longer a rule's answer takes than the fastest config, as a share."""
+    return float(row["us"][rule] / row["best_us"] - 1)
 
 
-def _times_ns(measured: Measured, config: Config) -> dict[GemmProblem, float]:
-    return {problem: times[config] for problem, times in measured.items() if config in times}
+def _figures(rule: str, rows: Sequence[Row]) -> dict[str, Any]:
+    losses = [regret(row, rule) for row in rows]
+    families: dict[str, list[float]] = {}
+    for row, loss in zip(rows, losses, strict=True):
+        families.setdefault(row["family"], []).append(loss)
+    met = [row["us"][LIBRARY] / row["us"][rule] for row in rows if LIBRARY in row["us"]]
+    return {
+        "rule": rule,
+        "judged": len(rows),
+        "mean": _rounded(fmean(losses)) if losses else None,
+        "p95": _rounded(_p95(losses)) if losses else None,
+        "worst": _rounded(max(losses)) if losses else None,
+        "against_cublas": _rounded(geometric_mean(met)) if met else None,
+        "families": {name: _rounded(fmean(some)) for name, some in sorted(families.items())},
+    }
+
+
+def _p95(values: Sequence[float]) -> float:
+    return quantiles(values, n=20, method="inclusive")[-1] if len(values) > 1 else values[0]
+
+
+def _rounded(value: float) -> float:
+    return round(value, 4)
+
+
+def _line(row: dict[str, Any]) -> str:
+    if not row["judged"]:
+        return f"{row['rule']:17}  not judged"
+    shares = "  ".join(f"{name} {row[name]:6.1%}" for name in ("mean", "p95", "worst"))
+    families = "  ".join(f"{name} {loss:.1%}" for name, loss in row["families"].items())
+    ratio = "–" if row["against_cublas"] is None else f"{row['against_cublas']:.3f}"
+    return f"{row['rule']:17}  {shares}  cuBLAS/it {ratio}  | {families}"
 
 
 def _rows_apart(entry: Entry, problem: GemmProblem) -> tuple[float, int]:
@@ -136,17 +133,9 @@ def _rows_apart(entry: Entry, problem: GemmProblem) -> tuple[float, int]:
 
 
 def _apart(entry: Entry, problem: GemmProblem) -> float:
-    return abs(math.log2(math.prod(_extents(entry)) / math.prod(_sizes(problem))))
+    return abs(math.log2(math.prod(_extents(entry)) / math.prod(extents(problem))))
 
 
 def _extents(entry: Entry) -> tuple[int, int, int]:
     m, n, k = (int(entry.problem[name]) for name in GemmProblem.SIZES)
     return m, n, k
-
-
-def _sizes(problem: GemmProblem) -> tuple[int, int, int]:
-    return problem.m, problem.n, problem.k
-
-
-def _by_time(times: Mapping[Config, Any]) -> dict[Config, float]:
-    return {config: times[config] for config in sorted(times, key=times.__getitem__)}

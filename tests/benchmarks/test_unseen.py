@@ -8,11 +8,9 @@ import pytest
 from made_table import table_text
 from unseen import by_answer
 from unseen_again import again, target_of
-from unseen_candidates import Builds, Candidates
-from unseen_problems import Family, drawn, family_of, suite
-from unseen_rules import KERNEL, RULES, Rules
-from unseen_summary import BEST_OF_TABLE, LIBRARY, lines, summary
-from unseen_waves import Waves, fitted, work
+from unseen_meeting import Builds, Candidates
+from unseen_problems import KERNEL, Family, drawn, family_of, suite
+from unseen_rules import BEST_OF_TABLE, LIBRARY, RULES, Rules, lines, summary
 
 from autotune.dispatch import Table
 from autotune.records import Config
@@ -21,7 +19,6 @@ from autotune.toolchain import BinaryStore, CompilePool, Nvrtc
 from kernel_space.gemm import GemmProblem
 
 TARGET = TARGETS["sm_90a"]
-SPAN = ("start_ns", "begin_ns", "step_ns")
 WIDE, TALL, SMALL = (512, 8192, 4096), (8192, 512, 4096), (512, 512, 512)
 
 
@@ -71,7 +68,7 @@ def test_a_problem_keeps_what_its_family_has_in_common():
 
 
 def test_rules_differ_in_what_they_call_near(table):
-    rules = Rules(table, {}, TARGET)
+    rules = Rules(table, TARGET)
     problem = GemmProblem(2048, 512, 4096)  # as much work as WIDE / 4, and rows like those of TALL
     answers = {rule: each.as_dict() for rule, each in rules.answers(problem).items()}
     assert set(answers) == set(RULES)
@@ -80,51 +77,12 @@ def test_rules_differ_in_what_they_call_near(table):
     assert rules.answers(wider)["nearest volume"].as_dict() == entry_of(table, SMALL)
 
 
-def test_a_prediction_is_corrected_by_what_was_measured(table):
-    problem = GemmProblem(1024, 1024, 4096)
-    plain = Rules(table, {}, TARGET).answers(problem)
-    assert plain["waves"] == plain["corrected"] == plain["predicted"]
-    slow = {GemmProblem(*WIDE): {plain["predicted"]: 1e9}}
-    corrected = Rules(table, slow, TARGET).answers(problem)
-    assert corrected["predicted"] == plain["predicted"] != corrected["corrected"]
-
-
-def test_waves_tell_what_a_config_takes_elsewhere():
-    waves = Waves(start_ns=2000.0, begin_ns=500.0, step_ns=400.0)
-    problems = drawn(suite(), 40, seed=1)
-    config = config_of(problems[0])
-    times = {each: waves.time_ns(each, config, TARGET) for each in problems}
-    seen = dict(list(times.items())[:10])
-    found = fitted(config, seen, TARGET)
-    told = [found.time_ns(each, config, TARGET) for each in problems]
-    assert told == pytest.approx([*times.values()], rel=1e-6)
-    assert fitted(config, dict(list(seen.items())[:4]), TARGET) is None
-
-
-def test_a_tile_too_many_takes_another_turn():
-    config = config_of(GemmProblem(*SMALL))  # tiles of 128 rows and 128 columns on 132 processors
-    full, over = GemmProblem(12 * 128, 11 * 128, 640), GemmProblem(12 * 128 + 1, 11 * 128, 640)
-    assert work(full, config, TARGET) == (10.0, 1.0, 1.0)
-    assert work(over, config, TARGET) == (20.0, 2.0, 1.0)
-
-
-def test_the_rule_of_waves_takes_the_config_that_was_fitted_to_be_fastest(table):
-    problem = GemmProblem(1024, 1024, 4096)
-    slow, fast, _ = Rules(table, {}, TARGET).portfolio(problem)
-    cost = {slow: Waves(start_ns=0, begin_ns=0, step_ns=9), fast: Waves(**dict.fromkeys(SPAN, 1))}
-    measured = {
-        each: {config: waves.time_ns(each, config, TARGET) for config, waves in cost.items()}
-        for each in suite()["prefill"]
-    }
-    assert Rules(table, measured, TARGET).answers(problem)["waves"] == fast
-
-
 def test_a_problem_is_tuned_with_the_table_its_neighbours_and_the_best_predicted(table):
     near, far = GemmProblem(1024, 1024, 4096), GemmProblem(16, 8192, 8192)
     winner = config_of(near, mechanism="ws_basic", tile_n=96)
     fast = [config_of(far, mechanism="ws_basic", tile_n=n) for n in (48, 80, 112, 144)]
     measured = {near: {winner: 1.0}, far: dict.fromkeys(fast, 1.0)}
-    rules = Rules(table, measured, TARGET)
+    rules = Rules(table, TARGET)
     problem = GemmProblem(2048, 1024, 4096)
     found = Candidates(rules, measured, TARGET, predicted=1).of(problem)
     assert {*rules.portfolio(problem), *rules.answers(problem).values(), winner} <= set(found)
@@ -140,7 +98,7 @@ def test_what_was_measured_often_is_tried_if_asked_for(table):
     faster += [config_of(problem, mechanism="ws_cooperative", raster_group=8)]
     shapes = [(16, 8192, 8192), (16, 4096, 8192), (16, 8192, 4096), (16, 4096, 4096)]
     measured = {GemmProblem(*shape): dict.fromkeys([*faster, often], 1.0) for shape in shapes}
-    rules = Rules(table, measured, TARGET)
+    rules = Rules(table, TARGET)
     tried = {
         crossed: set(Candidates(rules, measured, TARGET, predicted=0, crossed=crossed).of(problem))
         for crossed in (0, 4, 6)
@@ -191,7 +149,7 @@ def test_the_best_of_the_table_is_its_fastest_config_in_the_run():
 
 
 def test_another_table_is_judged_by_what_was_timed(table):
-    rules = Rules(table, {}, TARGET)
+    rules = Rules(table, TARGET)
     problem = GemmProblem(2048, 512, 4096)
     wide, tall, small = (Config(entry_of(table, shape)) for shape in (WIDE, TALL, SMALL))
     timed = {
