@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from autotune.records import nondominated
 from autotune.search.pool import Pool
-from autotune.search.pooled import Further
+from autotune.search.pooled import Fate
 from autotune.search.tpe import ELITE, REFINE_EVERY, STARTUP, Tpe
 
 
@@ -33,16 +33,14 @@ class FrontTpe(Tpe):
         self._right: list[int] = []  # those of them that were not given up
         self._ranks: dict[int, list[float]] = {}
 
-    def learn(
-        self, row: int, time_ns: float | None, *, censored: bool, further: Further = ()
-    ) -> None:
+    def learn(self, row: int, fate: Fate) -> None:
         """Remember what became of ``row``. If a goal of it is not known, it counts as failed."""
-        values = [value for value in (time_ns, *further) if value is not None]
+        values = [value for value in (fate.time_ns, *fate.further) if value is not None]
         whole = len(values) == self._goals
-        super().learn(row, time_ns if whole else None, censored=censored)
+        super().learn(row, fate if whole else Fate(time_ns=None))
         if whole:
             self._known[row] = tuple(values)
-            if not censored:
+            if not fate.given_up:
                 self._right.append(row)
 
     def _suggestion(self) -> int:

@@ -13,7 +13,7 @@ from scipy.special import erfcx
 from autotune.search.feasible import Feasibility
 from autotune.search.gaussian import Floats, Likeness, Posterior, credibility, fitted
 from autotune.search.pool import Pool
-from autotune.search.pooled import Further
+from autotune.search.pooled import Fate
 from autotune.search.scores import centred, normal_scores, telling
 from autotune.search.sweep import Sweep
 
@@ -69,14 +69,11 @@ class GaussianProcess:
         self._pending[row] = None
         return row
 
-    def learn(
-        self, row: int, time_ns: float | None, *, censored: bool, further: Further = ()
-    ) -> None:
+    def learn(self, row: int, fate: Fate) -> None:
         """Remember what became of ``row``."""
-        del further
         self._pending.pop(row, None)
-        self._learned[row] = math.inf if time_ns is None else time_ns
-        if censored:
+        self._learned[row] = math.inf if fate.time_ns is None else fate.time_ns
+        if fate.given_up:
             self._given_up.add(row)
 
     def chance(self, gain: float) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from autotune.search.pool import Pool
-from autotune.search.pooled import Further
+from autotune.search.pooled import Fate
 from autotune.search.sweep import Sweep
 
 REACH = 2
@@ -37,12 +37,10 @@ class LocalSearch:
                 return row
         return self._random.choose()
 
-    def learn(
-        self, row: int, time_ns: float | None, *, censored: bool, further: Further = ()
-    ) -> None:
+    def learn(self, row: int, fate: Fate) -> None:
         """Make ``row`` the incumbent if it is the fastest so far: what was given up is not."""
-        del further
-        if not censored and time_ns is not None and time_ns < self._best_ns:
+        time_ns = None if fate.given_up else fate.time_ns
+        if time_ns is not None and time_ns < self._best_ns:
             self._incumbent, self._best_ns = row, time_ns
 
     def chance(self, gain: float) -> float | None:

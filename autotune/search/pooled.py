@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from autotune.records import Config, Status
 from autotune.search.pool import Pool
 
 _TIMED = (Status.OK, Status.STOPPED_EARLY)
-Further = Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fate:
+    """What became of a row.
+
+    Attributes:
+        time_ns: The time that it took, in ns, or None if it failed.
+        given_up: True if it was given up after that time: it takes so long, or longer.
+        further: How much it takes of the goals besides time, None where that is not known.
+    """
+
+    time_ns: float | None
+    given_up: bool = False
+    further: Sequence[float | None] = ()
 
 
 class Strategy(Protocol):
@@ -20,17 +35,8 @@ class Strategy(Protocol):
         """Return a free row. It is called only while there is one."""
         ...
 
-    def learn(
-        self, row: int, time_ns: float | None, *, censored: bool, further: Further = ()
-    ) -> None:
-        """Learn what became of ``row``. Called once a row.
-
-        Args:
-            row: Free or not.
-            time_ns: The time that it took, in ns, or None if it failed.
-            censored: True if it was given up after that time: it takes so long, or longer.
-            further: How much it takes of the goals besides time.
-        """
+    def learn(self, row: int, fate: Fate) -> None:
+        """Learn what became of ``row``, free or not. Called once a row."""
         ...
 
     def chance(self, gain: float) -> float | None:
@@ -61,7 +67,11 @@ class PooledSearcher:
         return self._pool.take(self._strategy.choose())
 
     def tell(
-        self, config: Config, status: Status, time_ns: float | None, further: Further = ()
+        self,
+        config: Config,
+        status: Status,
+        time_ns: float | None,
+        further: Sequence[float | None] = (),
     ) -> None:
         """Learn what became of ``config``; one that the pool lacks or was told is ignored."""
         row = self._pool.row(config)
@@ -69,9 +79,12 @@ class PooledSearcher:
             return
         self._told.add(row)
         self._pool.take(row)
-        censored = status is Status.STOPPED_EARLY
-        time_ns = _time_of(status, time_ns)
-        self._strategy.learn(row, time_ns, censored=censored, further=further)
+        fate = Fate(
+            time_ns=_time_of(status, time_ns),
+            given_up=status is Status.STOPPED_EARLY,
+            further=further,
+        )
+        self._strategy.learn(row, fate)
 
     def chance(self, gain: float) -> float | None:
         """Return what the strategy says, or None if it cannot tell."""

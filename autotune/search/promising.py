@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from autotune.search.pool import Pool
-from autotune.search.pooled import Further, Strategy
+from autotune.search.pooled import Fate, Strategy
 
 FIRST = 10  # rows that are tried for their estimate alone
 APART = 4  # steps between them at least: estimates hardly tell nearer rows apart
@@ -34,11 +34,9 @@ class PromisingFirst:
         row = next(free, None)
         return self._then.choose() if row is None else row
 
-    def learn(
-        self, row: int, time_ns: float | None, *, censored: bool, further: Further = ()
-    ) -> None:
+    def learn(self, row: int, fate: Fate) -> None:
         """Let the other strategy learn."""
-        self._then.learn(row, time_ns, censored=censored, further=further)
+        self._then.learn(row, fate)
 
     def chance(self, gain: float) -> float | None:
         """Return what the other strategy says, or None if it cannot tell."""

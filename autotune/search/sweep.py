@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from autotune.search.pool import Pool
-from autotune.search.pooled import Further
+from autotune.search.pooled import Fate
 
 
 class Sweep:
@@ -24,9 +24,7 @@ class Sweep:
         """Return the next row of the order that is free."""
         return next(row for row in self._order if self._pool.is_free(row))
 
-    def learn(
-        self, row: int, time_ns: float | None, *, censored: bool, further: Further = ()
-    ) -> None:
+    def learn(self, row: int, fate: Fate) -> None:
         """Learn nothing: the order stands."""
 
     def chance(self, gain: float) -> float | None:

@@ -15,7 +15,7 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from autotune.search.pool import Axis, Pool
-from autotune.search.pooled import Further
+from autotune.search.pooled import Fate
 from autotune.search.sweep import Sweep
 
 STARTUP = 10  # rows that are drawn at random before there is a model
@@ -66,20 +66,17 @@ class Tpe:
         self._pending[row] = None
         return row
 
-    def learn(
-        self, row: int, time_ns: float | None, *, censored: bool, further: Further = ()
-    ) -> None:
+    def learn(self, row: int, fate: Fate) -> None:
         """Remember what became of ``row``.
 
         What was given up is shown to TPE with the time that it takes at least, which is enough to
         rank it behind what is fast. It is never refined.
         """
-        del further
         self._pending.pop(row, None)
         self._trials.pop(row, None)
-        self._learned[row] = time_ns
-        if time_ns is not None and not censored:
-            bisect.insort(self._ranked, (time_ns, row))
+        self._learned[row] = fate.time_ns
+        if fate.time_ns is not None and not fate.given_up:
+            bisect.insort(self._ranked, (fate.time_ns, row))
 
     def chance(self, gain: float) -> float | None:
         """Return None: the estimator tells which is likelier to be good, not how good."""
