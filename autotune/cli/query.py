@@ -56,7 +56,7 @@ def front(
 ) -> None:
     """Show the verified trials that no other beats in all goals."""
     from autotune.report.console import messages
-    from autotune.report.front import front_sheet, silence, sought
+    from autotune.report.front_sheet import front_sheet, silence, sought
     from autotune.report.nothing import why_no_best
     from autotune.report.sheet import show
     from autotune.store import Filter, Store, default_url

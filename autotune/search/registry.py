@@ -137,7 +137,7 @@ def _strategy(name: str, pool: Pool, expected_ns: list[float], goals: int) -> St
 def _learner(name: str, pool: Pool, before: int, goals: int) -> Strategy:
     """Return what goes on after so many rows that others chose."""
     if name == "tpe":
-        from autotune.search.front import FrontTpe
+        from autotune.search.front_tpe import FrontTpe
         from autotune.search.tpe import STARTUP, Tpe
 
         startup = before + STARTUP

@@ -6,7 +6,7 @@ from autotune.store.bulk import Entry, Note
 from autotune.store.context import Context, StoredProblem
 from autotune.store.copy import copy_file
 from autotune.store.frame import to_dataframe
-from autotune.store.front import Front
+from autotune.store.front_rows import Front
 from autotune.store.migrate import (
     Upgraded,
     check,

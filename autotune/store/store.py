@@ -22,7 +22,7 @@ from autotune.store.codec import moment, storable, trial_columns
 from autotune.store.context import Context
 from autotune.store.engine import reader_engine, writer_engine
 from autotune.store.faults import translated
-from autotune.store.front import Front, fronts
+from autotune.store.front_rows import Front, fronts
 from autotune.store.parts import config_id, context_id, find_context, made_id
 from autotune.store.rows import EVERYTHING, Filter, Final, StoredContext, StudySummary, TrialRow
 from autotune.store.url import parse_url, refuse_folder, require_file, shown, sqlite_path

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from autotune.records import Finalist, Resources, Status, goals_named
 from autotune.store import Filter, TrialRow
-from autotune.store.front import fronts
+from autotune.store.front_rows import fronts
 
 BOTH = goals_named(["time", "shared_memory"])
 VALUES = st.integers(min_value=1, max_value=6)

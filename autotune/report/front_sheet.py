@@ -1,4 +1,4 @@
-"""Fronts, for people and for scripts."""
+"""Fronts as sheets, for people and for scripts."""
 
 from __future__ import annotations
 
