@@ -9,16 +9,16 @@ from statistics import median
 from typing import Protocol
 
 from autotune.records import Failure, Policy, Status
+from autotune.records.interval import SURE_FROM
 from autotune.timing.plan import Plan, make_plan
 from autotune.timing.stopping import (
     FEW,
     GLANCE,
-    behind,
     behind_above_ns,
     hopeless,
     lacking,
+    slower,
     stop_above_ns,
-    too_slow,
 )
 
 LONGEST_NS = 86_400e9  # a day: no launch outlives its lane's limit, so this is a broken timer
@@ -159,14 +159,14 @@ def _sample(
     """
     each_ns, shown = warm[-1], list(warm[-2 * SETTLED :])
     enough = len(shown) <= policy.max_samples and _settled(shown, policy.precision)
-    if enough and behind(shown, behind_ns):
-        return shown, too_slow(shown, above_ns)
+    if enough and slower(shown, behind_ns, fewest=SURE_FROM):
+        return shown, slower(shown, above_ns, fewest=FEW)
     suspect = each_ns > above_ns and policy.max_samples > FEW
     samples = _fresh(stopwatch, FEW) if suspect else []
     while (more := lacking(samples, policy, each_ns=each_ns)) > 0:
-        if too_slow(samples, above_ns):
+        if slower(samples, above_ns, fewest=FEW):
             return samples, True
-        if behind(samples, behind_ns):
+        if slower(samples, behind_ns, fewest=SURE_FROM):
             break
         samples += _fresh(stopwatch, more)
     return samples, False

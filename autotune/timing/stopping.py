@@ -55,14 +55,9 @@ def _times(factor: float, best_ns: float | None) -> float:
     return factor * best_ns
 
 
-def behind(samples: Sequence[float], above_ns: float) -> bool:
-    """Return True if the median lies above ``above_ns`` with the confidence of an interval."""
-    return len(samples) >= SURE_FROM and median_interval(samples)[0] > above_ns
-
-
-def too_slow(samples: Sequence[float], above_ns: float) -> bool:
-    """Return True if the interval of the median of a few samples lies above ``above_ns``."""
-    return len(samples) >= FEW and median_interval(samples)[0] > above_ns
+def slower(samples: Sequence[float], than_ns: float, *, fewest: int) -> bool:
+    """Return True if ``fewest`` samples are there and their median surely exceeds ``than_ns``."""
+    return len(samples) >= fewest and median_interval(samples)[0] > than_ns
 
 
 def hopeless(glance: Sequence[float], above_ns: float) -> bool:
@@ -83,7 +78,7 @@ def cut_short(samples: tuple[float, ...], above_ns: float) -> tuple[float, ...] 
     One that shows it with its last sample is measured like any other.
     """
     heads = (samples[:count] for count in range(FEW, len(samples)))
-    return next((head for head in heads if too_slow(head, above_ns)), None)
+    return next((head for head in heads if slower(head, above_ns, fewest=FEW)), None)
 
 
 def _imprecise(samples: Sequence[float], precision: float) -> int:
