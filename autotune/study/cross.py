@@ -20,8 +20,8 @@ from autotune.study.question import Question
 
 def cross_measure(
     questions: Iterable[Question], store: Store, *, observer: Observer, deadline: float | None
-) -> Iterator[Question]:
-    """Measure the winners of each problem on the others, and yield each that got rows.
+) -> Iterator[tuple[Question, int]]:
+    """Measure the winners of each problem on the others; yield each that got rows, and how many.
 
     Only problems with equal exact fields answer for one another. What is recorded already, what
     the device cannot answer for and what its conditions exclude is passed over. Nothing is given
@@ -38,8 +38,8 @@ def cross_measure(
         configs = [config for config in field.others_winners(fields) if field.lacks(config)]
         if configs:
             observer.note(f"{field.question.problem}: measures {len(configs)} of others' winners")
-        if field.measure(configs, deadline):
-            yield field.question
+        if measured := field.measure(configs, deadline):
+            yield field.question, measured
 
 
 class _Field:

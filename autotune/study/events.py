@@ -14,9 +14,10 @@ from autotune.study.spec import StudySpec
 
 
 class Reason(StrEnum):
-    """Why the search for one problem ended."""
+    """Why the work on one problem ended."""
 
     BUDGET = "trials done"
+    CROSSED = "others' winners measured"
     EXHAUSTED = "space exhausted"
     FINISHED_BEFORE = "already finished"
     TIME = "time budget spent"
@@ -29,8 +30,8 @@ class ProblemReport:
 
     Attributes:
         problem: What was tuned for.
-        reason: Why the search ended.
-        ran: Trials of this run.
+        reason: Why the work on it ended.
+        ran: Trials of this run, others' winners included.
         total: Trials in the database, this run's included.
         valid: Size of the valid space.
         best: The fastest verified trial, by the final if there was one; None if none is right.

@@ -67,9 +67,10 @@ def run_study(
         search = _ProblemSearch(question, store, retry=spec.retry_failed)
         reports[question] = search.run(observer, deadline)
     if all(report.reason is not Reason.TIME for report in reports.values()):
-        for question in cross_measure(questions, store, observer=observer, deadline=deadline):
-            search = _ProblemSearch(question, store)
-            reports[question] = search.run(observer, deadline)  # a new final
+        crossed = cross_measure(questions, store, observer=observer, deadline=deadline)
+        for question, measured in crossed:
+            ran = reports[question].ran + measured
+            reports[question] = _ProblemSearch(question, store).end_crossed(observer, ran)
     return StudyReport(
         study=spec.name,
         device=device.name,
@@ -101,18 +102,25 @@ class _ProblemSearch:
         """Search until the trials, the space or the time are used up, and tell what was found."""
         done = len(self._progress.trials)
         planned = max(len(self._again), self._spec.trials - done)
-        observer.problem_started(
-            self._problem,
-            planned=min(planned, len(self._valid) - done),
-            done=done,
-            valid=self._valid_count,
-        )
+        self._start(observer, min(planned, len(self._valid) - done))
         if self._valid_count > len(self._valid):
             some = f"{len(self._valid):,} of {self._valid_count:,} valid configurations"
             observer.note(f"{self._problem}: searches {some}, drawn uniformly")
         ran, reason = 0, Reason.FINISHED_BEFORE
         if planned:
             ran, reason = self._search(planned, observer, deadline)
+        return self._end(observer, ran, reason)
+
+    def end_crossed(self, observer: Observer, ran: int) -> ProblemReport:
+        """Let others' winners, measured since the search, meet the best; tell what was found."""
+        self._start(observer, planned=0)
+        return self._end(observer, ran, Reason.CROSSED)
+
+    def _start(self, observer: Observer, planned: int) -> None:
+        done = len(self._progress.trials)
+        observer.problem_started(self._problem, planned=planned, done=done, valid=self._valid_count)
+
+    def _end(self, observer: Observer, ran: int, reason: Reason) -> ProblemReport:
         if reason is not Reason.TIME:
             self._hold_final(observer)
         report = self._report(ran, reason)

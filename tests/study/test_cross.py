@@ -11,7 +11,7 @@ from hosted import GOOD, Counting, spec
 from autotune.device import open_device
 from autotune.records import QUICK, Limits, Status, load_kernel
 from autotune.store import Filter, Store
-from autotune.study import DriftSpec, FinalSpec, StudySpec, run_study
+from autotune.study import DriftSpec, FinalSpec, Reason, StudySpec, run_study
 
 PATIENT = QUICK.replace(stop_factor=0.0, budget_ms=1.0)
 
@@ -61,6 +61,19 @@ def test_winners_are_measured_on_the_others_and_nothing_twice(host, store):
     again = run_study(crossed(trials=2, cross=1), device=host, store=store)
     assert [found.ran for found in again.problems] == [0, 0, 0]
     assert trials_by_problem(store) == trials
+
+
+def test_a_report_counts_what_was_measured_of_others_and_says_so(host, store):
+    all_three = crossed(trials=3)
+    run_study(
+        dataclasses.replace(all_three, problems=all_three.problems[:1]), device=host, store=store
+    )
+    report = run_study(crossed(trials=1, cross=3), device=host, store=store)
+    assert [(found.reason, found.ran, found.total) for found in report.problems] == [
+        (Reason.FINISHED_BEFORE, 0, 3),
+        (Reason.CROSSED, 3, 3),  # its default, and two that the first knew
+        (Reason.CROSSED, 3, 3),
+    ]
 
 
 def test_a_problem_that_got_rows_holds_a_new_final_and_only_one(host, store):
