@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import ParamSpec, Self, TypeVar
 
@@ -30,50 +31,73 @@ class Ahead:
     takes its time keeps no device waiting. Where the device looks only one ahead, it works in
     the caller's. As a context, it gives up at its end what nobody has begun to build.
 
+    Once the time is up, nothing more is built and nothing waited for: a thought that is not over
+    ends by itself, and nobody hears of it.
+
     Args:
         question: The problem, asked of a device.
         configs: What to build, in this order; it is asked no earlier than needed.
+        deadline: When the time is up, on the clock of ``time.monotonic``; None for never.
     """
 
-    def __init__(self, question: Question, configs: Iterator[Config]) -> None:
-        self._question, self._configs = question, configs
+    def __init__(
+        self, question: Question, configs: Iterator[Config], deadline: float | None = None
+    ) -> None:
+        self._question, self._configs, self._deadline = question, configs, deadline
         self._most = question.device.lookahead
         self._desk: Executor = ThreadPoolExecutor(1) if self._most > 1 else _AtOnce()
         self._queue: deque[Future[Underway | None]] = deque()
         self._told: deque[Callable[[], object]] = deque()
         self._compiles = False  # or was the last one found?
 
-    def take(self, wanted: int) -> Underway | None:
-        """Return the oldest of the queue that is built, or else the oldest; None if none is left.
+    @property
+    def is_late(self) -> bool:
+        """True once the time is up."""
+        return self._deadline is not None and time.monotonic() >= self._deadline
 
-        The queue is filled before. What went wrong in choosing one is raised in its turn.
+    def take(self, wanted: int) -> Underway | None:
+        """Return the oldest of the queue that is built, or else the oldest.
+
+        The queue is filled before. What went wrong in choosing one is raised in its turn. None is
+        returned if none is left, or the time is up.
 
         Args:
             wanted: How many more are to be measured, this one included.
         """
+        if self.is_late:
+            return None
         for _ in range(min(self._missing(), min(self._most, wanted) - len(self._queue))):
             self._queue.append(self._desk.submit(self._begin))
         if not self._queue:
             return None
         oldest = next(filter(_is_over, self._queue), self._queue[0])
         self._queue.remove(oldest)
-        return oldest.result()
+        return self.in_time(oldest)
+
+    def in_time(self, awaited: Future[_T]) -> _T | None:
+        """Return what is ``awaited``; once the time is up, give it up and return None."""
+        left_s = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+        wait([awaited], timeout=left_s)
+        if awaited.done():
+            return awaited.result()
+        awaited.cancel()
+        return None
 
     def tell(self, news: Callable[[], object]) -> None:
         """Have ``news`` called before anything more is asked."""
         self._told.append(news)
 
-    def hear(self, ask: Callable[[], _T]) -> _T:
-        """Return what ``ask`` returns after all that was asked and told before."""
-        return self._desk.submit(self._informed, ask).result()
+    def hear(self, ask: Callable[[], _T]) -> _T | None:
+        """Return what ``ask`` returns after all that was asked and told before, None if late."""
+        return self.in_time(self._desk.submit(self._informed, ask))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._desk.shutdown(cancel_futures=True)
-        for each in self._queue:
-            underway = None if each.cancelled() or each.exception() else each.result()
+        self._desk.shutdown(wait=not self.is_late, cancel_futures=True)
+        for each in filter(_is_asked, self._queue):
+            underway = each.result()
             if underway is not None:
                 underway.build.cancel()
 
@@ -92,7 +116,7 @@ class Ahead:
 
     def _begin(self) -> Underway | None:
         config = self._informed(lambda: next(self._configs, None))
-        if config is None:
+        if config is None or self.is_late:
             return None
         candidate = self._question.candidate(config)
         build = self._question.device.build(candidate)
@@ -115,7 +139,7 @@ class _AtOnce(Executor):
 
 
 def _is_asked(each: Future[Underway | None]) -> bool:
-    return each.done() and each.exception() is None
+    return each.done() and not each.cancelled() and each.exception() is None
 
 
 def _is_over(each: Future[Underway | None]) -> bool:

@@ -10,9 +10,9 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from autotune.dispatch import broken_condition
-from autotune.records import Config
+from autotune.records import Binary, Candidate, Config, Failure
 from autotune.store import Store
-from autotune.study.ahead import Ahead, Underway
+from autotune.study.ahead import Ahead
 from autotune.study.events import Observer
 from autotune.study.progress import Progress
 from autotune.study.question import Question
@@ -88,19 +88,20 @@ class _Field:
 
     def measure(self, configs: Sequence[Config], deadline: float | None) -> int:
         """Measure and record ``configs`` until the time is up; return how many were."""
-        with Ahead(self.question, iter(configs)) as ahead:
+        with Ahead(self.question, iter(configs), deadline) as ahead:
             for done in range(len(configs)):
-                if deadline is not None and time.monotonic() >= deadline:
+                underway = ahead.take(len(configs) - done)
+                built = ahead.in_time(underway.build) if underway else None
+                if underway is None or built is None:
                     return done
-                self._finish(ahead.take(len(configs) - done))
+                self._finish(underway.candidate, built)
         return len(configs)
 
-    def _finish(self, underway: Underway | None) -> None:
-        assert underway is not None, "there is one for each config"
-        built, began = underway.build.result(), time.perf_counter_ns()
-        outcome = self.question.measure(underway.candidate, built)
+    def _finish(self, candidate: Candidate, built: Binary | Failure) -> None:
+        began = time.perf_counter_ns()
+        outcome = self.question.measure(candidate, built)
         self._progress.add(
-            underway.candidate.config,
+            candidate.config,
             built=built,
             outcome=outcome,
             device_ns=time.perf_counter_ns() - began,

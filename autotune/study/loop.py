@@ -10,10 +10,20 @@ from functools import partial
 
 from autotune.device.protocol import Device
 from autotune.errors import ToolchainBroken
-from autotune.records import Config, Failure, Outcome, Status, Trial, headline, leaders
+from autotune.records import (
+    Binary,
+    Candidate,
+    Config,
+    Failure,
+    Outcome,
+    Status,
+    Trial,
+    headline,
+    leaders,
+)
 from autotune.search import MODELS, Searcher, chosen, make_searcher
 from autotune.store import Store
-from autotune.study.ahead import Ahead, Underway
+from autotune.study.ahead import Ahead
 from autotune.study.cross import cross_measure
 from autotune.study.deferred import Deferred
 from autotune.study.drift import Yardstick
@@ -134,18 +144,18 @@ class _ProblemSearch:
         prospect = Prospect(searcher, self._spec, partial(self._note, observer))
         over = prospect.recall(list(self._progress.trials.values()))
         planned = len(self._again) if over else planned
-        with Ahead(self._question, self._configs(searcher)) as ahead:
+        with Ahead(self._question, self._configs(searcher), deadline) as ahead:
             for ran in range(planned):
                 searched = ran > 0 and ran >= len(self._again)
                 if searched and self._is_poor(prospect, ahead):
                     return ran, Reason.UNLIKELY
-                if deadline is not None and time.monotonic() >= deadline:
-                    return ran, Reason.TIME
                 underway = ahead.take(planned - ran)
-                if underway is None:
-                    return ran, Reason.EXHAUSTED if ran else Reason.FINISHED_BEFORE
+                built = ahead.in_time(underway.build) if underway else None
+                if underway is None or built is None:
+                    done = Reason.EXHAUSTED if ran else Reason.FINISHED_BEFORE
+                    return ran, Reason.TIME if ahead.is_late else done
                 ready = nullcontext if ran else partial(ahead.hear, searcher.make)
-                trial = self._finish(underway, ready)
+                trial = self._finish(underway.candidate, built, ready)
                 told = trial.config, trial.status, trial.known_ns, self._spec.further(trial)
                 ahead.tell(partial(searcher.tell, *told))
                 observer.trial(self._problem, trial, self._progress.best)
@@ -155,7 +165,7 @@ class _ProblemSearch:
 
     def _is_poor(self, prospect: Prospect, ahead: Ahead) -> bool:
         trials = len(self._progress.trials)
-        return prospect.is_due(trials) and ahead.hear(partial(prospect.is_poor, trials))
+        return prospect.is_due(trials) and bool(ahead.hear(partial(prospect.is_poor, trials)))
 
     def _make_searcher(self, observer: Observer) -> Deferred:
         spec = self._spec
@@ -221,15 +231,17 @@ class _ProblemSearch:
             if config not in first:
                 yield config
 
-    def _finish(self, underway: Underway, ready: Callable[[], object]) -> Trial:
+    def _finish(
+        self, candidate: Candidate, built: Binary | Failure, ready: Callable[[], object]
+    ) -> Trial:
         """Measure and record a candidate; nothing is recorded if ``ready`` raises."""
-        built = underway.build.result()
         began = time.perf_counter_ns()
-        outcome = self._question.measure(underway.candidate, built, self._best_ns())
+        outcome = self._question.measure(candidate, built, self._best_ns())
         device_ns = time.perf_counter_ns() - began
         ready()
-        config = underway.candidate.config
-        return self._progress.add(config, built=built, outcome=outcome, device_ns=device_ns)
+        return self._progress.add(
+            candidate.config, built=built, outcome=outcome, device_ns=device_ns
+        )
 
     def _best_ns(self) -> float | None:
         """Return the time of which a multiple is too slow: for other goals than time, none is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import Future
 from types import SimpleNamespace
 
@@ -29,8 +30,9 @@ class Builder:
         return build
 
 
-def ahead_of(device, configs):
-    return Ahead(SimpleNamespace(device=device, candidate=lambda config: config), iter(configs))
+def ahead_of(device, configs, deadline=None):
+    question = SimpleNamespace(device=device, candidate=lambda config: config)
+    return Ahead(question, iter(configs), deadline)
 
 
 def taken(ahead, *wanted):
@@ -127,3 +129,31 @@ def test_who_fails_to_learn_is_heard_before_what_was_chosen_later():
 
     with ahead_of(Builder(8), range(100)) as ahead, pytest.raises(LookupError, match="understood"):
         go_on(ahead)
+
+
+def test_no_build_is_waited_for_once_the_time_is_up():
+    device = Builder(8, at_once=False)
+    with ahead_of(device, range(100), deadline=time.monotonic() + 0.5) as ahead:
+        underway = ahead.take(100)
+        if underway is not None:  # else the machine was busy for so long
+            assert ahead.in_time(underway.build) is None
+            assert underway.build.cancelled()
+        assert ahead.take(99) is None
+
+
+def test_no_thought_is_waited_for_once_the_time_is_up():
+    released, over = threading.Event(), threading.Event()
+
+    def configs():
+        released.wait(LIMIT_S)
+        over.set()
+        yield "a"
+
+    device = Builder(8)
+    with ahead_of(device, configs(), deadline=time.monotonic() + 0.1) as ahead:
+        assert ahead.take(1) is None
+        assert ahead.hear(lambda: "heard") is None
+    assert not over.is_set()
+    released.set()
+    assert over.wait(LIMIT_S)
+    assert device.begun == []

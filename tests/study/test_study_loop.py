@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 
 import pytest
 from hosted import GOOD, ONE_OF_EACH, Counting, spec
@@ -11,7 +12,7 @@ from autotune.device import open_device
 from autotune.errors import InvalidInput, ToolchainBroken
 from autotune.records import QUICK, Limits, Status, load_kernel
 from autotune.store import Store
-from autotune.study import Reason, run_study
+from autotune.study import Reason, loop, run_study
 
 
 def rows(store):
@@ -126,6 +127,29 @@ def test_a_time_budget_ends_the_study_between_two_trials(host, store):
     report = run_study(spec(trials=36, time_budget_s=0.001), device=host, store=store)
     assert report.problems[0].reason is Reason.TIME
     assert report.problems[0].total == len(rows(store))
+
+
+class Thinking:
+    """A searcher that chooses nothing until it is released."""
+
+    def __init__(self):
+        self.released, self.chose = threading.Event(), False
+
+    def ask(self):
+        self.chose = self.released.wait(60)
+
+    def tell(self, *_):
+        pass
+
+
+def test_a_time_budget_does_not_wait_for_a_search_that_thinks(host, store, monkeypatch):
+    searcher = Thinking()
+    monkeypatch.setattr(loop, "make_searcher", lambda *_, **__: searcher)
+    report = run_study(spec(time_budget_s=2.0), device=host, store=store).problems[0]
+    assert not searcher.chose
+    searcher.released.set()
+    assert report.reason is Reason.TIME
+    assert report.ran == report.total == len(rows(store)) < 2
 
 
 def test_an_empty_problem_is_refused_before_any_work(host, store):
