@@ -43,6 +43,7 @@ class _Progress:
     deadline_s: float | None
     began_s: float = field(default_factory=time.monotonic)
     ran: int = 0
+    final_rounds: int = 0
     best: Trial | None = None
     statuses: Counter[Status] = field(default_factory=Counter)
 
@@ -155,9 +156,21 @@ class LineProgress:
             facts = (progress.position, progress.failures, progress.left)
             self._say("  " + "  ".join(fact for fact in facts if fact))
 
+    def final_round(self, number: int, *, rounds: int, racing: int) -> None:
+        """Say once that the best meet again: a log has no use for each round."""
+        assert self._progress is not None
+        self._progress.final_rounds = number
+        if number == 1:
+            self._say(f"  final: {racing} in turns, {counted(rounds, 'round')} at most")
+
     def problem_finished(self, report: ProblemReport) -> None:
         """Say what was found."""
-        for line in _finished(report, self._progress):
+        progress = self._progress
+        if progress is not None and progress.final_rounds and report.best is not None:
+            rounds = counted(progress.final_rounds, "round")
+            tied = f", tied with {report.tied}" if report.tied else ""
+            self._say(f"  final, after {rounds}: {progress.config(report.best)}{tied}")
+        for line in _finished(report, progress):
             self._say(line)
 
     def note(self, text: str) -> None:
@@ -203,6 +216,10 @@ class LiveProgress(LineProgress):
         self._progress.add(trial, best)
         if time.monotonic() - self._drawn_s > _REDRAW_EVERY_S:
             self._draw()
+
+    def final_round(self, number: int, *, rounds: int, racing: int) -> None:
+        """Say that a round begins."""
+        self.note(f"final, round {number} of {rounds}: {racing} in turns")
 
     def problem_finished(self, report: ProblemReport) -> None:
         """Say what was found above the display."""

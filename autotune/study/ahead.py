@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -81,6 +82,7 @@ class Ahead:
         if awaited.done():
             return awaited.result()
         awaited.cancel()
+        self._deadline = -math.inf  # also if the timer was early by a tick
         return None
 
     def tell(self, news: Callable[[], object]) -> None:

@@ -92,6 +92,9 @@ class Observer(Protocol):
     def trial(self, problem: Problem, trial: Trial, best: Trial | None) -> None:
         """``trial`` is in the database; ``best`` is the fastest right one so far."""
 
+    def final_round(self, number: int, *, rounds: int, racing: int) -> None:
+        """A round of a final begins, the first of at most ``rounds``, in which so many race."""
+
     def problem_finished(self, report: ProblemReport) -> None:
         """The search for one problem ended."""
 
@@ -109,6 +112,9 @@ class Silent:
         """Say nothing."""
 
     def trial(self, problem: Problem, trial: Trial, best: Trial | None) -> None:
+        """Say nothing."""
+
+    def final_round(self, number: int, *, rounds: int, racing: int) -> None:
         """Say nothing."""
 
     def problem_finished(self, report: ProblemReport) -> None:

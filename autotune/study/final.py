@@ -13,13 +13,12 @@ from operator import itemgetter
 
 from autotune.records import Config, Failure, Finalist, Status, Trial, tied
 from autotune.study.entrant import Contender
+from autotune.study.events import Observer
 from autotune.study.question import Question
 from autotune.verify import Exam
 
 _WRONG = (Status.INCORRECT, Status.NONDETERMINISTIC)
 WITHIN = 0.05  # of the best: what is further behind does not catch up
-
-Say = Callable[[str], None]
 
 
 def contestants(
@@ -63,7 +62,7 @@ def examined(question: Question, config: Config) -> Failure | None:
 
 
 def hold_final(
-    question: Question, configs: Sequence[Config], *, rounds: int, seed: int, say: Say
+    question: Question, configs: Sequence[Config], *, rounds: int, seed: int, observer: Observer
 ) -> tuple[Finalist, ...]:
     """Measure every config in turns, up to ``rounds`` times.
 
@@ -74,7 +73,7 @@ def hold_final(
     racing = list(field)
     shuffle = random.Random(seed).shuffle  # noqa: S311 - no secret
     for number in range(1, rounds + 1):
-        say(f"final, round {number} of {rounds}: {len(racing)} in turns")
+        observer.final_round(number, rounds=rounds, racing=len(racing))
         shuffle(racing)
         for contender in racing:
             contender.measure()

@@ -295,7 +295,7 @@ class _ProblemSearch:
                 [trial.config for trial in best],
                 rounds=final.rounds if len(best) > 1 else 1,
                 seed=self._spec.seed,
-                say=observer.note,
+                observer=observer,
             )
             if self._are_right(leaders(finalists), passed, observer):
                 self._progress.add_final(finalists)

@@ -102,8 +102,8 @@ class Telling(Silent):
     def __init__(self, path):
         self._path = path
 
-    def note(self, text):
-        if text.startswith("final, round 2"):
+    def final_round(self, number, **_):
+        if number == 2:
             self._path.touch()
 
 

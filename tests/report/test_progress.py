@@ -49,6 +49,8 @@ def _tell(observer):
     observer.trial(PROBLEM, _trial(3, Status.COMPILE_ERROR), best)
     observer.trial(PROBLEM, _trial(4, time_ns=5000.0), best)
     observer.note("a [note]")
+    observer.final_round(1, rounds=7, racing=9)
+    observer.final_round(2, rounds=7, racing=3)
     observer.problem_finished(
         ProblemReport(
             problem=PROBLEM,
@@ -57,6 +59,7 @@ def _tell(observer):
             total=5,
             valid=50,
             best=best,
+            tied=2,
             default=None,
             statuses={},
         )
@@ -75,6 +78,8 @@ def test_lines_tell_the_device_the_best_and_the_failures():
         "m=100,n=100,k=100: 3 of 50 configurations to try, 2 done before",
         "  3/5  best 1.00 µs  2.00 TFLOP/s  tile=2",
         "note: a [note]",
+        "  final: 9 in turns, 7 rounds at most",
+        "  final, after 2 rounds: tile=2, tied with 2",
         "  trials done: 3 trials in this run, 5 in all (1 compile_error)",
     ]
 
@@ -87,6 +92,7 @@ def test_a_terminal_gets_a_display_that_goes_away():
     shown = console.file.getvalue()
     assert "[red]s[/red]" in shown
     assert "trials done: 3 trials in this run, 5 in all (1 compile_error)" in shown
+    assert "note: final, round 2 of 7: 3 in turns" in shown
     assert shown.count("\x1b[?25h") == 1  # the cursor is back
 
 

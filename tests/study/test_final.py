@@ -21,7 +21,7 @@ from autotune.records import (
     load_kernel,
     tied,
 )
-from autotune.study import DriftSpec, FinalSpec, Reason, final, run_study
+from autotune.study import DriftSpec, FinalSpec, Reason, Silent, final, run_study
 from autotune.study.drift import Yardstick
 from autotune.study.final import contestants
 from autotune.study.progress import Progress
@@ -42,10 +42,13 @@ def all_near(monkeypatch):
 class Told(Counting):
     def __init__(self):
         super().__init__()
-        self.notes = []
+        self.notes, self.rounds = [], 0
 
     def note(self, text):
         self.notes.append(text)
+
+    def final_round(self, number, **_):
+        self.rounds = number
 
 
 def only_final(store):
@@ -63,7 +66,7 @@ def test_the_best_meet_again_and_what_cannot_be_told_apart_ties(host, store):
     assert max(len(finalist.rounds_ns) for finalist in finalists) <= SMALL.rounds
     assert report.best.config in {finalist.config for finalist in finalists}
     assert report.tied < len(finalists)
-    assert 3 <= sum("final, round" in note for note in told.notes) <= SMALL.rounds
+    assert 3 <= told.rounds <= SMALL.rounds
 
 
 @pytest.mark.usefixtures("all_near")
@@ -226,7 +229,7 @@ class Racing:
 
 def raced(*times_ns, rounds=9):
     configs = [Config(ns=ns) for ns in times_ns]
-    met = final.hold_final(Racing(), configs, rounds=rounds, seed=0, say=lambda _: None)
+    met = final.hold_final(Racing(), configs, rounds=rounds, seed=0, observer=Silent())
     return {each.config["ns"]: len(each.rounds_ns) for each in met}, met
 
 
