@@ -94,8 +94,9 @@ class CompilePool:
         except (InvalidInput, OSError) as error:
             return _done(refused(error))
         with self._lock:
-            if key in self._in_flight:
-                return self._in_flight[key]
+            under_way = self._in_flight.get(key)
+            if under_way is not None and not under_way.cancelled():
+                return under_way
             stored = self._store.find(key)
             return _done(stored) if stored is not None else self._enqueue(key, recipe)
 
@@ -141,7 +142,8 @@ class CompilePool:
                 elif job.future.set_running_or_notify_cancel():
                     self._finish(job.future, worker, job.recipe)
                 with self._lock:
-                    self._in_flight.pop(job.key, None)
+                    if self._in_flight.get(job.key) is job.future:  # or it was asked for again
+                        del self._in_flight[job.key]
         finally:
             worker.close()
 

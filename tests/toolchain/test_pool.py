@@ -107,9 +107,19 @@ def test_a_compiler_that_never_ends_is_stopped_while_others_compile(pool_of, hos
     assert isinstance(pool.submit(host_unit(value=9)).result(), Binary)
 
 
+def test_what_was_given_up_is_compiled_for_who_asks_again(pool_of, host_unit, scripted):
+    pool = pool_of(scripted("sleep 0.2"), workers=1)
+    first, given_up = pool.submit(host_unit(value=1)), pool.submit(host_unit(value=2))
+    assert given_up.cancel()
+    again = pool.submit(host_unit(value=2))
+    assert pool.submit(host_unit(value=2)) is again
+    assert isinstance(first.result(), Binary)
+    assert isinstance(again.result(), Binary)
+
+
 def test_waiting_in_the_queue_does_not_count(pool_of, host_unit, scripted):
-    pool = pool_of(scripted("sleep 0.5"), limit_s=1.5, workers=1)
-    futures = [pool.submit(host_unit(value=value)) for value in range(4)]  # 2 s in all
+    pool = pool_of(scripted("sleep 1"), limit_s=3.0, workers=1)
+    futures = [pool.submit(host_unit(value=value)) for value in range(4)]  # 4 s in all
     assert all(isinstance(future.result(), Binary) for future in futures)
 
 
