@@ -40,7 +40,7 @@ class Problem:
 
     def as_dict(self) -> dict[str, int | str]:
         """Return a plain dict, ready for JSON."""
-        return dataclasses.asdict(self)
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @classmethod
     def parse(cls, fields: Mapping[str, Any]) -> Self:

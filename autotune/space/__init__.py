@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from autotune.space.crowd import Crowd
 from autotune.space.parameter import Constraint, Parameter
 from autotune.space.space import Census, Space
 
-__all__ = ["Census", "Constraint", "Parameter", "Space"]
+__all__ = ["Census", "Constraint", "Crowd", "Parameter", "Space"]

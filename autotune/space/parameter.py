@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from types import FunctionType
 
 from autotune.errors import AutotuneError, InvalidInput
 from autotune.records import Config, Value, described
@@ -49,6 +50,8 @@ class Constraint:
             rule, in words with numbers, or None if they keep it. It is called as soon as all
             of them have values.
         uses: Names of those parameters; if left out, read from the signature.
+        among: A parameter, and those of its values with which a config may break the rule; None
+            if any may.
 
     Example:
         >>> Constraint("even", lambda tile: None if tile % 2 == 0 else f"{tile} is odd").uses
@@ -58,10 +61,11 @@ class Constraint:
     name: str
     broken: Callable[..., str | None]
     uses: tuple[str, ...] = ()
+    among: tuple[str, tuple[Value, ...]] | None = None
 
     def __post_init__(self) -> None:
         if not self.uses:
-            object.__setattr__(self, "uses", tuple(inspect.signature(self.broken).parameters))
+            object.__setattr__(self, "uses", _arguments(self.broken))
 
     def reason(self, values: Mapping[str, Value]) -> str | None:
         """Return why ``values``, which may hold more than it uses, break this rule, or None.
@@ -93,12 +97,17 @@ class Constraint:
 
     def only_where(self, parameter: str, among: Collection[Value]) -> Constraint:
         """Return this rule for configs whose ``parameter`` is one of ``among``; others keep it."""
+        some = tuple(among)
 
         def broken(**values: Value) -> str | None:
-            return self.reason(values) if values[parameter] in among else None
+            if values[parameter] not in some:
+                return None
+            if parameter not in self.uses:
+                del values[parameter]
+            return self.broken(**values)
 
         uses = dict.fromkeys((parameter, *self.uses))
-        return Constraint(self.name, broken, uses=tuple(uses))
+        return Constraint(self.name, broken, uses=tuple(uses), among=(parameter, some))
 
     @classmethod
     def fixed(cls, name: str, parameter: str, value: Value) -> Constraint:
@@ -110,3 +119,12 @@ class Constraint:
             return None
 
         return cls(name, broken, uses=(parameter,))
+
+
+def _arguments(broken: Callable[..., str | None]) -> tuple[str, ...]:
+    """Return the names of what a rule takes; a space is made of rules by the thousand."""
+    if isinstance(broken, FunctionType) and not vars(broken):  # or it may stand for another one
+        names, *others = inspect.getargs(broken.__code__)
+        if not any(others):
+            return tuple(names)
+    return tuple(inspect.signature(broken).parameters)

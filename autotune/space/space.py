@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from random import Random
 
 from autotune.errors import InvalidInput
@@ -76,20 +77,25 @@ class Space:
 
         A missing, unknown or impossible value breaks the rule ``values``.
         """
-        for name in config:
+        values = config.as_dict()  # a look into a dict takes a fifth of one into a config
+        for name in values:
             if name not in self._position:
                 return "values", f"{name} is not a parameter; there are {self._names()}"
         for parameter in self.parameters:
-            if parameter.name not in config:
+            if parameter.name not in values:
                 return "values", f"it names no {parameter.name}, one of {_listed(parameter)}"
-            value = config[parameter.name]
+            value = values[parameter.name]
             if value not in parameter.values:
                 return "values", f"{parameter.name}={value!r} is not one of {_listed(parameter)}"
-        for constraint in (c for due in self._due for c in due):
-            reason = constraint.reason(config)
+        for constraint in self.rules():
+            reason = constraint.reason(values)
             if reason is not None:
                 return constraint.name, reason
         return None
+
+    def rules(self) -> Iterator[Constraint]:
+        """Yield the constraints in the order in which they are checked."""
+        return chain.from_iterable(self._due)
 
     def __contains__(self, config: object) -> bool:
         """Return True if ``config`` keeps every rule."""
@@ -128,13 +134,14 @@ class Space:
         return ", ".join(parameter.name for parameter in self.parameters)
 
     def _last_use(self, constraint: Constraint) -> int:
-        unknown = [name for name in constraint.uses if name not in self._position]
-        if unknown or not constraint.uses:
+        try:
+            return max([self._position[name] for name in constraint.uses])
+        except (KeyError, ValueError):
+            unknown = [name for name in constraint.uses if name not in self._position]
             raise ValueError(
                 f"constraint {constraint.name!r} uses {unknown or 'no parameter'}; "
                 f"the space has {self._names()}"
-            )
-        return max(self._position[name] for name in constraint.uses)
+            ) from None
 
 
 def _is_a_choice(parameter: Parameter) -> bool:

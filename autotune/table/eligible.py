@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autotune.dispatch import broken_condition
-from autotune.records import Config
+from autotune.records import Config, Kernel, Problem
+from autotune.space import Crowd
 from autotune.store import TrialRow
 from autotune.table.evidence import Evidence
 
@@ -24,10 +25,22 @@ def fitness(evidence: Evidence) -> Callable[[Config], bool]:
     """Return a function that tells if the kernel of today takes a config for this problem."""
     kernel, problem = evidence.kernel, evidence.problem
     space = kernel.space(problem, evidence.context.device.target)
+    serves = _serving(kernel, problem)
+    return lambda config: config in space and serves(config)
 
-    def fits(config: Config) -> bool:
-        if space.broken(config) is not None:
-            return False
-        return broken_condition(kernel.conditions(problem, config), problem.as_dict()) is None
 
-    return fits
+def fitting(like: Evidence, problem: Problem, crowd: Crowd) -> list[Config]:
+    """Return all of many configs that the kernel of today takes for a problem.
+
+    Args:
+        like: Some evidence of the kernel and the device.
+        problem: The problem.
+        crowd: The configs.
+    """
+    within = crowd.within(like.kernel.space(problem, like.context.device.target))
+    return [*filter(_serving(like.kernel, problem), within)]
+
+
+def _serving(kernel: Kernel, problem: Problem) -> Callable[[Config], bool]:
+    fields = problem.as_dict()
+    return lambda config: broken_condition(kernel.conditions(problem, config), fields) is None

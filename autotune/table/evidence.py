@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from autotune.errors import AutotuneError, InvalidInput
 from autotune.records import Config, Kernel, Problem, Status, load_kernel
@@ -70,10 +70,11 @@ def gather(
     for row in rows:
         by_context.setdefault(row.context_id, []).append(row)
     _refuse_several_devices([members[0].context for members in by_context.values()])
+    load = cache(load_kernel)
     candidates: dict[tuple[str, str], list[Evidence]] = {}
     left_out: list[str] = []
     for members in by_context.values():
-        found = _evidence(members, finals)
+        found = _evidence(members, load(members[0].context.kernel_ref), finals)
         if isinstance(found, str):
             left_out.append(found)
         else:
@@ -86,9 +87,8 @@ def gather(
     return answers, left_out
 
 
-def _evidence(rows: list[TrialRow], finals: Mapping[int, Final]) -> Evidence | str:
+def _evidence(rows: list[TrialRow], kernel: Kernel, finals: Mapping[int, Final]) -> Evidence | str:
     context = rows[0].context
-    kernel = load_kernel(context.kernel_ref)
     try:
         problem = kernel.problem_type.parse(context.problem.as_dict())
         target = context.device.target

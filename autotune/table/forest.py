@@ -65,8 +65,7 @@ class Grove:
         self.measures = measures_of(fields)
         self._takers = [taker(measure, fields) for measure in self.measures]
         drawn = imagined(problems, IMAGINED)
-        known = [each.as_dict() for each in drawn]
-        sizes = [tuple(int(each[name]) for name in fields) for each in known]
+        sizes = [[getattr(each, name) for name in fields] for each in drawn]
         self._measured = self._taken([*sizes, *(each.sizes for each in problems)])
         self._times = np.concatenate([predicted(problems[0], drawn, configs), times])
         self._known = np.array([[loss(each, some) for some in configs] for each in problems])

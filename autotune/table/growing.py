@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from itertools import count
 
 import numpy as np
@@ -20,14 +20,18 @@ LEAST_GAIN = 1e-6
 
 Measures = NDArray[np.int64]  # [problem, measure]
 Rows = NDArray[np.int64]
+Orders = NDArray[np.int64]  # [measure, row]: the same rows each time, in the order of a measure
+Sums = NDArray[np.complex128]  # [.., config]: of losses, and of traits as the imaginary part
+Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """Which measure decides, and up to which value the first way is gone."""
+    """Which measure decides, up to which value the first way is gone, and what asking gains."""
 
     measure: int
     at_most: int
+    gain: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,62 +58,81 @@ class Samples:
         weights: How much each problem counts.
     """
 
-    def __init__(self, measures: Measures, losses: Losses, weights: NDArray[np.float64]) -> None:
+    def __init__(self, measures: Measures, losses: Losses, weights: Numbers) -> None:
         self.measures, self._weights = measures, weights
-        self._losses = losses * weights[:, None]
-        self._traits = np.minimum(losses, CLIPPED) * weights[:, None]
+        traits = np.minimum(losses, CLIPPED)
+        self._both: Sums = (losses + 1j * traits) * weights[:, None]  # to be added up at one go
 
-    def best(self, rows: Rows) -> int:
+    def orders(self) -> Orders:
+        """Return all rows in the order of each measure."""
+        return self.measures.argsort(axis=0, kind="stable").T
+
+    def parted(self, orders: Orders, question: Question) -> tuple[Orders, Orders]:
+        """Return the rows that go the first way, and the others, each in the order of measures."""
+        first = (self.measures[:, question.measure] <= question.at_most)[orders]
+        return orders[first].reshape(len(orders), -1), orders[~first].reshape(len(orders), -1)
+
+    def best(self, orders: Orders) -> int:
         """Return the config that loses least on some of them."""
-        return int(self._losses[rows].sum(axis=0).argmin())
+        return int(self._both[np.sort(orders[0])].real.sum(axis=0).argmin())
 
-    def question(self, rows: Rows) -> tuple[float, Question | None]:
-        """Return the question that gains most, and its gain.
+    def question(self, orders: Orders) -> Question | None:
+        """Return the question that gains most, or None if none gains anything.
 
         What counts is what is lost less, and how much more alike the problems of either side are:
         by the first alone, most questions that a good second one needs would gain nothing.
         """
-        gain, best = LEAST_GAIN, None
-        for measure in range(self.measures.shape[1]):
-            order = rows[self.measures[rows, measure].argsort(kind="stable")]
-            values = self.measures[order, measure]
-            gains = np.where(values[1:] > values[:-1], self._gains(order), 0.0)
-            gains[: LEAST_SAMPLES - 1] = gains[len(gains) - LEAST_SAMPLES + 1 :] = 0.0
-            at = int(gains.argmax()) if gains.size else 0
-            if gains.size and gains[at] > gain:
-                middle = int(values[at] + values[at + 1]) // 2
-                gain, best = float(gains[at]), Question(measure=measure, at_most=middle)
-        return gain, best
+        values = np.take_along_axis(self.measures.T, orders, axis=1)
+        cuts = values[:, 1:] > values[:, :-1]
+        cuts[:, : LEAST_SAMPLES - 1] = cuts[:, cuts.shape[1] - LEAST_SAMPLES + 1 :] = False
+        measure, after = cuts.nonzero()
+        gains = self._gains(orders, measure, after)
+        if not gains.size or gains.max() <= LEAST_GAIN:
+            return None
+        best = int(gains.argmax())
+        asked, at = int(measure[best]), int(after[best])
+        middle = int(values[asked, at : at + 2].sum()) // 2
+        return Question(measure=asked, at_most=middle, gain=float(gains[best]))
 
-    def _gains(self, order: Rows) -> NDArray[np.float64]:
-        """Return what is gained by a cut after each of them but the last."""
-        lost, traits = self._losses[order].cumsum(axis=0), self._traits[order].cumsum(axis=0)
-        weight = self._weights[order].cumsum()
-        before, after = lost[:-1].min(axis=1), (lost[-1] - lost[:-1]).min(axis=1)
-        parts = (traits[:-1] ** 2).sum(axis=1) / weight[:-1]
-        parts += ((traits[-1] - traits[:-1]) ** 2).sum(axis=1) / (weight[-1] - weight[:-1])
-        parts -= (traits[-1] ** 2).sum() / weight[-1]
-        gains: NDArray[np.float64] = lost[-1].min() - before - after + parts
-        return gains
+    def _gains(self, orders: Orders, measure: Rows, after: Rows) -> Numbers:
+        """Return what is gained by cuts, each after a place in the order of a measure."""
+        sums, weights = self._both[orders].cumsum(axis=1), self._weights[orders].cumsum(axis=1)
+        every, weight = sums[:, -1], weights[:, -1]
+        low, low_weight = sums[measure, after], weights[measure, after]
+        high, high_weight = every[measure] - low, weight[measure] - low_weight
+        saved = _lost(every)[measure] - _lost(low) - _lost(high)
+        alike = _alike(low, low_weight) + _alike(high, high_weight)
+        return saved + (alike - _alike(every, weight)[measure])
+
+
+def _lost(sums: Sums) -> Numbers:
+    """Return what the best config loses of each."""
+    least: Numbers = sums.real.T.copy().min(axis=0)  # ten times as fast as across short rows
+    return least
+
+
+def _alike(sums: Sums, weights: Numbers) -> Numbers:
+    """Return how much more alike the traits of some problems are than those of any."""
+    squares: Numbers = (sums.imag**2).sum(axis=1)
+    return squares / weights
 
 
 def grown(samples: Samples) -> list[Grown]:
     """Return a tree, first step first: the question that gains most is added again and again."""
-    every = np.arange(len(samples.measures))
-    steps, rows, depths = [Grown(None, 0, samples.best(every))], [every], [0]
+    every = samples.orders()
+    steps, orders, depths = [Grown(None, 0, samples.best(every))], [every], [0]
     tickets = count()  # of two questions that gain as much the older one goes first
-    open_ends = [(-gain, next(tickets), 0, q) for gain, q in [samples.question(every)] if q]
-    heapify(open_ends)
+    first = samples.question(every)
+    open_ends = [(-first.gain, next(tickets), 0, first)] if first else []
     while open_ends and (len(steps) + 1) // 2 < MOST_ENDS:
         _, _, at, question = heappop(open_ends)
         steps[at] = Grown(question, len(steps), steps[at].config)
-        low = samples.measures[rows[at], question.measure] <= question.at_most
-        for some in (rows[at][low], rows[at][~low]):
-            gain, further = samples.question(some)
-            if further and depths[at] + 1 < MOST_DEPTH:
-                heappush(open_ends, (-gain, next(tickets), len(steps), further))
+        for some in samples.parted(orders[at], question):
+            further = samples.question(some) if depths[at] + 1 < MOST_DEPTH else None
+            if further:
+                heappush(open_ends, (-further.gain, next(tickets), len(steps), further))
             steps.append(Grown(None, 0, samples.best(some)))
-            rows.append(some)
+            orders.append(some)
             depths.append(depths[at] + 1)
     return steps
 

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from autotune.errors import AutotuneError
 from autotune.records import Config, Problem
+from autotune.space import Crowd
 from autotune.table.answered import Answered
-from autotune.table.eligible import fitness
+from autotune.table.eligible import fitting
 
 BESIDE = 0.5  # octaves
 MOST_DIVISOR = 6  # as a power of two
@@ -50,13 +51,13 @@ def predicted(like: Answered, problems: Sequence[Problem], configs: Sequence[Con
         configs: The configs; of what may not serve, or has no prediction, the time is infinite.
     """
     times = np.full((len(problems), len(configs)), np.inf)
-    evidence = like.evidence
+    places = {config: at for at, config in enumerate(configs)}
+    evidence, crowd = like.evidence, Crowd(configs)
     target = evidence.context.device.target
     for row, problem in enumerate(problems):
         try:
-            fits = fitness(dataclasses.replace(evidence, problem=problem))
-            places = {config: at for at, config in enumerate(configs) if fits(config)}
-            known = evidence.kernel.estimates(problem, places, target)
+            fit = fitting(evidence, problem, crowd)
+            known = evidence.kernel.estimates(problem, fit, target)
         except AutotuneError:
             continue  # the kernel does not take it
         for config, ns in known.items():

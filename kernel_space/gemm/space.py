@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from autotune.records import Target
 from autotune.space import Constraint, Parameter, Space
 from kernel_space.gemm import ampere, hopper
@@ -15,7 +17,7 @@ TILE_ROW_BYTES = (32, 64, 128)  # of one stage, along K
 def gemm_space(problem: GemmProblem, target: Target) -> Space:
     """Return the parameters and constraints for ``problem`` on ``target``."""
     return Space(
-        _parameters(problem),
+        _parameters(problem.element_bytes),
         (*ampere_rules(problem, target), *hopper_rules(problem, target), raster(problem)),
     )
 
@@ -33,7 +35,8 @@ def raster(problem: GemmProblem) -> Constraint:
     return Constraint("raster", broken)
 
 
-def _parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
+@cache
+def _parameters(element_bytes: int) -> tuple[Parameter, ...]:
     """Return every parameter, the mechanism and tiles first: most rules need them.
 
     A 0 says that the knob is not the mechanism's.
@@ -45,15 +48,15 @@ def _parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
             ordered=False,
             about="how tiles reach shared memory, and who multiplies them",
         ),
-        *_tile_parameters(problem),
-        *_copy_parameters(problem),
+        *_tile_parameters(element_bytes),
+        *_copy_parameters(element_bytes),
         *_hopper_parameters(),
         *_raster_parameters(),
     )
 
 
-def _tile_parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
-    depths = tuple(row // problem.element_bytes for row in TILE_ROW_BYTES)
+def _tile_parameters(element_bytes: int) -> tuple[Parameter, ...]:
+    depths = tuple(row // element_bytes for row in TILE_ROW_BYTES)
     return (
         Parameter("tile_m", (32, 64, 128, 192, 256), about="rows of C that a block computes"),
         Parameter("tile_n", tuple(range(16, 257, 16)), about="columns of C that a block computes"),
@@ -63,8 +66,8 @@ def _tile_parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
     )
 
 
-def _copy_parameters(problem: GemmProblem) -> tuple[Parameter, ...]:
-    sizes = tuple(size for size in ampere.COPY_SIZES if size >= problem.element_bytes)
+def _copy_parameters(element_bytes: int) -> tuple[Parameter, ...]:
+    sizes = tuple(size for size in ampere.COPY_SIZES if size >= element_bytes)
     most = hopper.MOST_STAGES
     return (
         Parameter("stages", tuple(range(1, most + 1)), about="tiles that shared memory holds"),
