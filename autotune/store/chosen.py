@@ -51,14 +51,19 @@ def offered(rows: Iterable[TrialRow], finals: Mapping[int, Final]) -> dict[int, 
 
 
 def winner(rows: Sequence[TrialRow], final: Final | None) -> Winner:
-    """Return the best of ``rows``, which may all be offered; there is at least one.
+    """Return the best of ``rows``, which may all be offered; there is at least one."""
+    tied = as_fast(rows, final)
+    return Winner(row=tied[0], tied=len(tied) - 1)
+
+
+def as_fast(rows: Sequence[TrialRow], final: Final | None) -> list[TrialRow]:
+    """Return the best of ``rows``, of which there is one at least, then what ties with it.
 
     A final decides, unless a later trial is faster than its winner was in the search. Else the
     lowest median wins; configs that are slower by less than the noise of both medians, and by no
     more than ``MOST_APART``, are tied with it. Of those that are tied ``tie_order`` chooses.
     """
-    tied = _decided(final, rows) or _near_the_fastest(rows)
-    return Winner(row=tied[0], tied=len(tied) - 1)
+    return _decided(final, rows) or _near_the_fastest(rows)
 
 
 def _decided(final: Final | None, eligible: Sequence[TrialRow]) -> list[TrialRow]:

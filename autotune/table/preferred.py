@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from autotune.errors import InvalidInput
 from autotune.records import TIME, Goal, goals_named
-from autotune.store import TrialRow
-from autotune.store.chosen import winner
+from autotune.store import Final, TrialRow
+from autotune.store.chosen import Winner, as_fast, clearly_faster
 from autotune.table.answered import Answered
 
 _LIMIT = re.compile(r"(\w+)<=(\d+(?:\.\d+)?)(%?)")
@@ -78,7 +78,9 @@ def _limit(text: str) -> Limit:
 def preferred(answered: Answered, preference: Preference) -> Answered | str:
     """Return the problem answered by the row that is preferred, or why there is none, in words.
 
-    Of rows with the least of a goal, the fastest answers, as a final or the noise decides.
+    The rows within all limits may answer, or those of them with the least of the one goal. None
+    of these is clearly faster than the answer, as a final or the noise decides; and none of which
+    that is true as well has less of what is limited.
     """
     every = [*answered.rows.values()]
     for goal in (preference.goal, *(limit.goal for limit in preference.limits)):
@@ -93,8 +95,24 @@ def preferred(answered: Answered, preference: Preference) -> Answered | str:
     if preference.goal.name != TIME:
         least = min(_amount(row, preference.goal) for row in rows)
         rows = [row for row in rows if _amount(row, preference.goal) == least]
-    answer = winner(rows, answered.evidence.final)
+    limited = [limit.goal for limit in preference.limits if limit.goal.name != TIME]
+    answer = _fastest(rows, answered.evidence.final, limited)
     return dataclasses.replace(answered, answer=answer, replaced=None)
+
+
+def _fastest(rows: Sequence[TrialRow], final: Final | None, limited: Sequence[Goal]) -> Winner:
+    """Return the row with the least of what is limited of those that no other is faster than."""
+    tied = as_fast(rows, final)
+    met = {each.config for each in final.finalists} if final else set()
+
+    def beaten(row: TrialRow) -> bool:
+        """Return True if another is clearly faster; of two that met in the final, neither is."""
+        others = (each for each in tied if not {each.trial.config, row.trial.config} <= met)
+        return any(clearly_faster(other, row) for other in others)
+
+    unbeaten = [row for row in tied if not beaten(row)]
+    best = min(unbeaten, key=lambda row: [_amount(row, goal) for goal in limited])
+    return Winner(row=best, tied=len(tied) - 1)
 
 
 def _told(limit: Limit, rows: Sequence[TrialRow]) -> str:

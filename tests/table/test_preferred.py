@@ -5,11 +5,18 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from autotune.dispatch import Table
 from autotune.errors import InvalidInput, NoValidConfig
-from autotune.records import Finalist
+from autotune.records import Finalist, Measurement, Resources, Status, Trial, load_kernel
+from autotune.store import TrialRow
+from autotune.store.chosen import clearly_faster
 from autotune.table import Preference, build_table
+from autotune.table.answered import Answered
+from autotune.table.evidence import Evidence
+from autotune.table.preferred import preferred
 
 FRONT = ((1, 128, 1000.0, 9000), (2, 128, 1020.0, 6000), (4, 128, 1500.0, 2000))  # ns, bytes
 
@@ -68,6 +75,100 @@ def test_of_equals_the_final_decides(front):
 
     table = Table.parse(json.dumps(exported.document))
     assert table.lookup(count=1024, dtype="fp32").config["threads"] == 128
+
+
+def test_of_those_that_are_as_fast_the_one_with_less_is_held(front):
+    scattered = (1000.0, 980.0, 1020.0, 990.0, 1010.0)
+    front.add(1024, width=8, samples=scattered, shared_bytes=7000)
+
+    assert _width(front, "shared_memory<=9000") == 8
+
+
+def test_of_those_that_tie_in_a_final_the_one_with_less_is_held(front):
+    study, context = front.store.find_study("s"), front.store.contexts()[0].context
+    configs = [row.trial.config for row in front.store.rows()]
+    finalists = [Finalist(config=config, rounds_ns=(1000.0,) * 5) for config in configs[:2]]
+    front.store.record_final(study, context, finalists)
+
+    assert _width(front, "shared_memory<=9000") == 2
+    assert _width(front, "time") == 1
+
+
+def _trial_row(book, config, measured):
+    ns, scatter, shared_bytes, registers = measured
+    trial = Trial(
+        number=0,
+        problem_key=book.context.problem.key,
+        config=config,
+        status=Status.OK,
+        measurement=Measurement(samples_ns=tuple(ns + scatter * at for at in (-1, -1, 0, 1, 1))),
+        verified=True,
+        resources=Resources(registers=registers),
+        dynamic_shared_bytes=shared_bytes,
+    )
+    return TrialRow(study="s", context_id=1, context=book.context, trial=trial)
+
+
+def _within(rows, preference):
+    """Return the rows that keep all limits and, of one goal, take the least."""
+
+    def amounts(goal):
+        return {id(row): goal.value(row.trial) for row in rows}
+
+    for limit in preference.limits:
+        of = amounts(limit.goal)
+        most = limit.most / 100 * min(of.values()) if limit.relative else limit.most
+        rows = [row for row in rows if of[id(row)] <= most]
+    if preference.goal.name != "time" and rows:
+        of = amounts(preference.goal)
+        rows = [row for row in rows if of[id(row)] == min(of.values())]
+    return rows
+
+
+@given(
+    measured=st.lists(
+        st.tuples(
+            st.integers(1000, 1080).map(float),
+            st.sampled_from((0.0, 3.0, 20.0, 90.0)),
+            st.sampled_from((1000, 2000, 4000)),
+            st.sampled_from((32, 64)),
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    text=st.sampled_from(
+        (
+            "time",
+            "shared_memory",
+            "shared_memory<=2000",
+            "shared_memory<=4000,registers<=64",
+            "shared_memory,registers<=64",
+            "registers,shared_memory<=200%",
+        )
+    ),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_other_row_dominates_the_one_that_is_held(book, measured, text):
+    kernel, context = load_kernel(book.context.kernel_ref), book.context
+    configs = kernel.space(context.problem, context.device.target).sample(8)
+    rows = [_trial_row(book, *each) for each in zip(configs, measured, strict=False)]
+    evidence = Evidence(kernel=kernel, problem=context.problem, context=context, rows=tuple(rows))
+    preference = Preference.parse(text)
+
+    answer = preferred(Answered.of(evidence, unverified=False), preference)
+
+    eligible = _within(rows, preference)
+    if not eligible:
+        assert isinstance(answer, str)
+        return
+    held = answer.answer.row
+    assert held in eligible
+    assert not any(clearly_faster(row, held) for row in eligible)
+    goals = [limit.goal for limit in preference.limits]
+    for row in eligible:
+        if not any(clearly_faster(other, row) for other in eligible):
+            less = [goal.value(row.trial) - goal.value(held.trial) for goal in goals]
+            assert max(less, default=0) > 0 or min(less, default=0) == 0
 
 
 def test_a_faster_default_does_not_take_the_place_of_what_is_preferred(front):
