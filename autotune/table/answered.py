@@ -24,7 +24,7 @@ class Answered:
         evidence: The problem, and every row of the context that speaks for it.
         rows: The row of each config that may be offered.
         winner: The best of them, or the kernel's default if that is clearly faster.
-        answer: What the table will say: the winner, or another row that a portfolio chose.
+        answer: What the table will say: the winner, or a row of a portfolio or by preference.
         replaced: What the kernel's default took the place of in the answer, or None.
     """
 

@@ -92,19 +92,18 @@ class _Choice:
     """What a table will say of one kernel, and what there is to tell about it."""
 
     def __init__(self, problems: Sequence[Answered], most: int | None, *, unverified: bool) -> None:
-        self._most = most
-        self.portfolios = portfolios(problems, most) if most else []
-        self.answered = self._chosen(problems)
+        def offered(some: Sequence[Answered]) -> list[Portfolio]:
+            return portfolios(some, most) if most else []
+
+        self.portfolios = offered(problems)
+        self.answered = restricted(problems, self.portfolios)
         defaults = proposals([each.evidence for each in problems], unverified=unverified)
-        case = LeftOut(problems, self._chosen)
+        case = LeftOut(problems, lambda some: restricted(some, offered(some)))
         judgement, forest = judged(case), None
         if most:  # few configs for many problems: it pays to ask which
             judgement, forest = forest_of(case, self.answered, judgement)
         self.document = kernel_part(self.answered, defaults, judgement)
         self.document |= {"forest": forest} if forest else {}
-
-    def _chosen(self, problems: Sequence[Answered]) -> list[Answered]:
-        return restricted(problems, self._most) if self._most else [*problems]
 
     def told(self) -> Iterator[str]:
         """Yield a line for each problem whose entry is not what one would expect."""

@@ -9,8 +9,8 @@ from typing import Any
 from autotune import __version__
 from autotune.dispatch import SCHEMA_VERSION
 from autotune.records import Config, DeviceIdentity, digest
-from autotune.store import Context, head
-from autotune.store.chosen import Winner, measurement
+from autotune.store import Context, TrialRow, head
+from autotune.store.chosen import measurement
 from autotune.table.answered import Answered
 from autotune.table.evidence import Evidence
 from autotune.table.moment import moment, now
@@ -63,13 +63,14 @@ def kernel_part(
 
 
 def _entry(answered: Answered) -> Json:
-    evidence = _evidence(answered.answer, loss=answered.loss)
+    answer = answered.answer
+    evidence = _evidence(answer.row, tied=answer.tied, loss=answered.loss)
     return _answer(answered.evidence, answered.config, evidence)
 
 
 def _default(proposal: Proposal) -> Json:
     row = proposal.row
-    evidence = None if row is None else _evidence(Winner(row=row, tied=0), loss=0.0)
+    evidence = None if row is None else _evidence(row, tied=0, loss=0.0)
     return _answer(proposal.evidence, proposal.config, evidence)
 
 
@@ -83,13 +84,13 @@ def _answer(evidence: Evidence, config: Config, shown_by: Json | None) -> Json:
     }
 
 
-def _evidence(best: Winner, *, loss: float) -> Json:
-    row, measured = best.row, measurement(best.row)
+def _evidence(row: TrialRow, *, tied: int, loss: float) -> Json:
+    measured = measurement(row)
     return {
         "time_ns": round(measured.median_ns, 3),
         "spread": round(measured.spread, 4),
         "samples": len(measured.samples_ns),
-        "tied": best.tied,
+        "tied": tied,
         "verified": row.trial.verified,
         "row_id": row.trial.row_id,
         "study": row.study,

@@ -124,9 +124,8 @@ def measures_of(fields: Sequence[str]) -> list[Measure]:
     """Return what a tree may ask for: sizes, what they leave of a tile, and how many tiles."""
     sizes = [Measure("tiles", ((name, 1),)) for name in fields]
     rests = [Measure("rest", ((name, unit),)) for name in fields for unit in RESTS]
-    pair = fields[:2] if len(fields) > 1 else ()
-    tiles = [Measure("tiles", tuple(zip(pair, units, strict=True))) for units in TILES if pair]
-    return [*sizes, *rests, *tiles]
+    pairs = [tuple(zip(fields[:2], units, strict=True)) for units in TILES if len(fields) > 1]
+    return [*sizes, *rests, *(Measure("tiles", pair) for pair in pairs)]
 
 
 def _groves(case: LeftOut, entries: Sequence[Answered]) -> Iterator[tuple[Key, Grove]]:
@@ -157,9 +156,10 @@ def _better(losses: Losses, others: Losses) -> bool:
 def _document(groves: Mapping[Key, Grove], entries: Sequence[Answered]) -> Json:
     measures = next(iter(groves.values())).measures
     trees = [_tree(key, grove, entries) for key, grove in groves.items()]
-    used = sorted({step["measure"] for tree in trees for step in tree["steps"] if "next" in step})
-    for step in (step for tree in trees for step in tree["steps"] if "next" in step):
-        step["measure"] = used.index(step["measure"])
+    questions = [step for tree in trees for step in tree["steps"] if "next" in step]
+    used = sorted({question["measure"] for question in questions})
+    for question in questions:
+        question["measure"] = used.index(question["measure"])
     asked = [{"kind": measures[at].kind, "units": dict(measures[at].units)} for at in used]
     return {"measures": asked, "trees": trees}
 

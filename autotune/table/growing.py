@@ -59,17 +59,17 @@ class Samples:
     """
 
     def __init__(self, measures: Measures, losses: Losses, weights: Numbers) -> None:
-        self.measures, self._weights = measures, weights
+        self._measures, self._weights = measures, weights
         traits = np.minimum(losses, CLIPPED)
         self._both: Sums = (losses + 1j * traits) * weights[:, None]  # to be added up at one go
 
     def orders(self) -> Orders:
         """Return all rows in the order of each measure."""
-        return self.measures.argsort(axis=0, kind="stable").T
+        return self._measures.argsort(axis=0, kind="stable").T
 
     def parted(self, orders: Orders, question: Question) -> tuple[Orders, Orders]:
         """Return the rows that go the first way, and the others, each in the order of measures."""
-        first = (self.measures[:, question.measure] <= question.at_most)[orders]
+        first = (self._measures[:, question.measure] <= question.at_most)[orders]
         return orders[first].reshape(len(orders), -1), orders[~first].reshape(len(orders), -1)
 
     def best(self, orders: Orders) -> int:
@@ -82,7 +82,7 @@ class Samples:
         What counts is what is lost less, and how much more alike the problems of either side are:
         by the first alone, most questions that a good second one needs would gain nothing.
         """
-        values = np.take_along_axis(self.measures.T, orders, axis=1)
+        values = np.take_along_axis(self._measures.T, orders, axis=1)
         cuts = values[:, 1:] > values[:, :-1]
         cuts[:, : LEAST_SAMPLES - 1] = cuts[:, cuts.shape[1] - LEAST_SAMPLES + 1 :] = False
         measure, after = cuts.nonzero()

@@ -62,9 +62,11 @@ def portfolios(problems: Sequence[Answered], most: int) -> list[Portfolio]:
     return found
 
 
-def restricted(problems: Sequence[Answered], most: int) -> list[Answered]:
-    """Return the problems, each answered by the best of ``most`` configs that has a row there."""
-    offered = portfolios(problems, most)
+def restricted(problems: Sequence[Answered], offered: Sequence[Portfolio]) -> list[Answered]:
+    """Return the problems, each answered by the best of the last portfolio that has a row there.
+
+    Where none has one, or no portfolio is offered, a problem keeps its answer.
+    """
     configs = offered[-1].configs if offered else ()
     return [_answered(problem, configs) for problem in problems]
 

@@ -72,7 +72,7 @@ def _proposal(evidence: Evidence, *, unverified: bool) -> Proposal | None:
 
 
 def _smallest(evidence: Evidence) -> Iterator[Evidence]:
-    """Yield the evidence, which is none, for a problem of one in every scaled field."""
+    """Yield the problem of one in every scaled field, without rows, if the kernel has it."""
     ones = dict.fromkeys(evidence.kernel.scaled_fields, 1)
     try:
         problem = dataclasses.replace(evidence.problem, **ones)
