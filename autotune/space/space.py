@@ -77,7 +77,7 @@ class Space:
 
         A missing, unknown or impossible value breaks the rule ``values``.
         """
-        values = config.as_dict()  # a look into a dict takes a fifth of one into a config
+        values = config.as_dict()  # looking into a dict is faster
         for name in values:
             if name not in self._position:
                 return "values", f"{name} is not a parameter; there are {self._names()}"

@@ -107,7 +107,7 @@ class Samples:
 
 def _lost(sums: Sums) -> Numbers:
     """Return what the best config loses of each."""
-    least: Numbers = sums.real.T.copy().min(axis=0)  # ten times as fast as across short rows
+    least: Numbers = sums.real.T.copy().min(axis=0)  # faster than along short rows
     return least
 
 
