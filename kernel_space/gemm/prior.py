@@ -45,6 +45,7 @@ WORK = (  # what the multiprocessors do follows from these; from others, in what
     "split_k",
     "epilogue",
     "repack",
+    "l2_promotion",
 )
 _work = itemgetter(*WORK)
 
