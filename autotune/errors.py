@@ -28,8 +28,8 @@ def install_hint(extra: str) -> str:
 
 
 def cuda_hint() -> str:
-    """Return what to type for all that a GPU needs."""
-    return f"{install_hint('cuda13')} (or [cuda12], as your driver allows)"
+    """Return what to type for all that a GPU needs, or to compile for one elsewhere."""
+    return f"{install_hint('cuda13')} ([cuda12] for an older driver, [nvrtc13] without a GPU)"
 
 
 class AutotuneError(Exception):

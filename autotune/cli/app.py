@@ -6,6 +6,8 @@ import errno
 import gc
 import io
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -146,8 +148,17 @@ def _in_our_words(error: click.ClickException) -> str:
 def _refused(message: str, hint: str, exit_code: int) -> int:
     click.echo(f"error: {message}", err=True)
     if hint:
-        click.echo(f"hint: {hint}", err=True)
+        click.echo(f"hint: {_as_called(hint)}", err=True)
     return exit_code
+
+
+def _as_called(hint: str) -> str:
+    """Return ``hint`` as it can be typed here: with the program's path, if ``PATH`` lacks it."""
+    program, space, words = hint.partition(" ")
+    called = os.path.basename(sys.argv[0]) == program == "autotune"  # noqa: PTH119 - pathlib is slow
+    if not called or shutil.which(program):
+        return hint
+    return f"{shlex.quote(sys.argv[0])}{space}{words}"
 
 
 def _reader_left() -> int:

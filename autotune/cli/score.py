@@ -103,7 +103,7 @@ def score(
     A RECORDING is one that ships with the package, a result database, or a file that 'autotune
     import' reads. A score of 0 is random search, 1 is to have the best from the start.
 
-    Example: autotune score h200 --problem m=4096,n=4096 --repeats 10
+    Example: autotune score h200 --problem m=4096,n=4096 --repeats 10 --equal-costs
     """
     from autotune.report import console
     from autotune.score import ScoreSpec, read_landscapes

@@ -29,21 +29,24 @@ def losses_sheet(portfolios: Mapping[str, Sequence[Portfolio]]) -> Sheet:
 def regret_line(kernel: Mapping[str, Any]) -> str:
     """Return what a table says about the problems that it has no entry for."""
     weights, regret = kernel["weights"], kernel["regret"]
-    told = (
-        "what untuned problems lose is not known: no problem's answer was measured on another, "
-        "which autotune tune --cross 1 does"
-    )
+    told = f"how much slower untuned problems are is not known: {_unknown(regret)}"
     if regret["judged"]:
         told = (
-            f"left out in turn, problems lose {regret['mean']:.1%} on average, "
-            f"{regret['worst']:.1%} at worst ({regret['judged']} of {regret['problems']} could be "
-            "judged)"
+            f"untuned problems are {regret['mean']:.1%} slower than tuned ones on average, "
+            f"{regret['worst']:.1%} at worst (each left out in turn; {regret['judged']} of "
+            f"{regret['problems']} could be judged)"
         )
     if regret["rule"] == "tree":
         told += "; a tree answers them"
     if set(weights.values()) - {1}:
         told += f"; weights {', '.join(f'{name} {weight}' for name, weight in weights.items())}"
     return told
+
+
+def _unknown(regret: Mapping[str, Any]) -> str:
+    if regret["problems"] == 1:
+        return "there is only one problem"
+    return "none was measured with another's answer, which autotune tune --cross 1 does"
 
 
 def _row(kernel: str, found: Portfolio) -> Row:

@@ -13,6 +13,7 @@ from autotune.report.sheet import Column, Row, Sheet
 from autotune.score import LOOKS, NEAR, Judged, Landscape, interval_of
 
 MEAN = "all spaces"
+UNEVEN = 2.0  # mean over median of the costs: above this, a few of them decide a score
 _Key = TypeVar("_Key", bound=Hashable)
 
 
@@ -48,6 +49,11 @@ def notes(found: Sequence[Judged]) -> Iterator[str]:
     for space in by_space(found):
         if not space.priced:
             yield f"{space.name}: no costs are recorded, so every configuration costs the same"
+        elif (times := space.cost_ns.mean() / np.median(space.cost_ns)) > UNEVEN:
+            yield (
+                f"{space.name}: the mean cost is {times:.1f} times the median, as where some were "
+                "compiled and others came from a store; --equal-costs counts measurements instead"
+            )
 
 
 def by_sampler(found: Iterable[Judged]) -> dict[str, list[Judged]]:

@@ -277,11 +277,12 @@ class _ProblemSearch:
             return  # it failed: no measure, and perhaps a hang that would be paid for again
         reading = self._yardstick.after(self._progress.next_number)
         if reading is not None and self._yardstick.is_excursion(reading):
-            percent = 100 * (self._yardstick.slowness_of(reading) - 1)
+            change = self._yardstick.slowness_of(reading) - 1
             self._note(
                 observer,
-                f"the default takes {percent:+.1f} % against the usual; what was "
-                "measured meanwhile gets the benefit of the doubt where the best meet again",
+                f"the device has changed: the default takes {abs(change):.1%} "
+                f"{'more' if change > 0 else 'less'} time than usual; what was measured meanwhile "
+                "gets the benefit of the doubt in the final",
             )
 
     def _hold_final(self, observer: Observer) -> None:

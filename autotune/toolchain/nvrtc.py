@@ -9,7 +9,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any, ClassVar
 
-from autotune.errors import ToolchainBroken, install_hint
+from autotune.errors import ToolchainBroken, cuda_hint
 from autotune.records import Failure, SourceUnit, Toolchain
 from autotune.toolchain.compiler import (
     Compiled,
@@ -22,7 +22,7 @@ from autotune.toolchain.headers import cuda_header_dirs, header_digests
 from autotune.toolchain.ptxas import entries, read_resources
 from autotune.toolchain.sources import Sources, own_dirs, scan
 
-HINT = f"{install_hint('cuda13')}, or set CUDA_HOME to a toolkit"
+HINT = f"{cuda_hint()}, or set CUDA_HOME to a toolkit"
 PROBE_ARCH = "sm_80"
 PROBE = '#include "config.h"\nextern "C" __global__ void probe(int *out) { *out = VALUE; }\n'
 

@@ -214,3 +214,12 @@ def test_no_configuration_at_all_exits_with_3(autotune, here):
     assert ended.code == 3
     assert "unroll removed" in ended.err
     assert not (here / "table.json").exists()
+
+
+def test_a_hint_can_be_typed_where_the_program_is_not_on_the_path(autotune, here, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["/a place/bin/autotune"])
+    monkeypatch.setenv("PATH", str(here))
+    assert "hint: '/a place/bin/autotune' tune --help" in autotune("tune").err
+    program = here / "autotune"
+    program.touch(mode=0o755)
+    assert "hint: autotune tune --help" in autotune("tune").err

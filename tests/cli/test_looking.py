@@ -108,6 +108,7 @@ def test_doctor_hides_the_password_of_a_database(autotune):
 def test_what_to_install_is_this_checkout_or_the_distribution(monkeypatch, tmp_path):
     checkout = Path(package.__file__).parents[1]
     assert errors.install_hint("cuda13") == f"pip install -e '{checkout}[cuda13]'"
+    assert "[nvrtc13] without a GPU" in errors.cuda_hint()
     monkeypatch.setattr(errors, "_CHECKOUT", str(tmp_path))
     assert errors.install_hint("cuda13") == "pip install 'autotune-kernels[cuda13]'"
 

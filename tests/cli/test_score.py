@@ -54,6 +54,14 @@ def test_a_recording_that_ships_is_scored_on_every_problem_that_is_wanted(autotu
     assert [*here.iterdir()] == []
 
 
+def test_costs_that_a_few_configurations_decide_are_pointed_out(autotune):
+    words = ("score", "h200", "--kernel", "gemm", "--problem", "m=4096,n=4096")
+    words += ("--samplers", "random", "--repeats", "2")
+    told = "times the median, as where some were compiled"
+    assert told in autotune(*words).err
+    assert told not in autotune(*words, "--equal-costs").err
+
+
 def test_a_file_of_another_tuner_is_scored_and_left_alone(autotune, here, bowl):
     before = bowl.read_bytes()
     ended = autotune("score", bowl, "--samplers", "random,local", "--repeats", "10")
