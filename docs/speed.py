@@ -113,4 +113,4 @@ def _sources(files: Sequence[str], page: Path) -> Iterator[str]:
         for file, about in runs.items():
             if where(about) == place:
                 json_file = link(file, "JSON", page=page)
-                yield f"- {json_file} at `{about['commit']}`: `{command(about)}`"
+                yield f"- {json_file} at commit `{about['commit']}`: `{command(about)}`"
