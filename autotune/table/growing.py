@@ -19,9 +19,8 @@ CLIPPED = 0.5  # larger losses are alike when it comes to telling problems apart
 LEAST_GAIN = 1e-6
 
 Measures = NDArray[np.int64]  # [problem, measure]
-Rows = NDArray[np.int64]
-Orders = NDArray[np.int64]  # [measure, row]: the same rows each time, in the order of a measure
-Sums = NDArray[np.complex128]  # [.., config]: of losses, and of traits as the imaginary part
+Orders = NDArray[np.int64]  # [measure, place]: the same problems each time, by that measure
+Places = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
 
@@ -60,21 +59,22 @@ class Samples:
 
     def __init__(self, measures: Measures, losses: Losses, weights: Numbers) -> None:
         self._measures, self._weights = measures, weights
-        traits = np.minimum(losses, CLIPPED)
-        self._both: Sums = (losses + 1j * traits) * weights[:, None]  # to be added up at one go
+        self._losses = losses * weights[:, None]
+        self._traits = np.minimum(losses, CLIPPED) * weights[:, None]
 
     def orders(self) -> Orders:
-        """Return all rows in the order of each measure."""
+        """Return all problems in the order of each measure."""
         return self._measures.argsort(axis=0, kind="stable").T
 
     def parted(self, orders: Orders, question: Question) -> tuple[Orders, Orders]:
-        """Return the rows that go the first way, and the others, each in the order of measures."""
+        """Return what goes the first way, and the others, both in the order of each measure."""
         first = (self._measures[:, question.measure] <= question.at_most)[orders]
         return orders[first].reshape(len(orders), -1), orders[~first].reshape(len(orders), -1)
 
     def best(self, orders: Orders) -> int:
         """Return the config that loses least on some of them."""
-        return int(self._both[np.sort(orders[0])].real.sum(axis=0).argmin())
+        rows = np.sort(orders[0])  # in no measure's order: a sum of floats depends on it
+        return int(self._losses[rows].sum(axis=0).argmin())
 
     def question(self, orders: Orders) -> Question | None:
         """Return the question that gains most, or None if none gains anything.
@@ -94,26 +94,27 @@ class Samples:
         middle = int(values[asked, at : at + 2].sum()) // 2
         return Question(measure=asked, at_most=middle, gain=float(gains[best]))
 
-    def _gains(self, orders: Orders, measure: Rows, after: Rows) -> Numbers:
+    def _gains(self, orders: Orders, measure: Places, after: Places) -> Numbers:
         """Return what is gained by cuts, each after a place in the order of a measure."""
-        sums, weights = self._both[orders].cumsum(axis=1), self._weights[orders].cumsum(axis=1)
-        every, weight = sums[:, -1], weights[:, -1]
-        low, low_weight = sums[measure, after], weights[measure, after]
-        high, high_weight = every[measure] - low, weight[measure] - low_weight
-        saved = _lost(every)[measure] - _lost(low) - _lost(high)
-        alike = _alike(low, low_weight) + _alike(high, high_weight)
-        return saved + (alike - _alike(every, weight)[measure])
+        lost, traits = self._losses[orders].cumsum(axis=1), self._traits[orders].cumsum(axis=1)
+        weights = self._weights[orders].cumsum(axis=1)
+        every, kinds, weight = lost[:, -1], traits[:, -1], weights[:, -1]
+        low, low_kinds, low_weight = (some[measure, after] for some in (lost, traits, weights))
+        saved = _least(every)[measure] - _least(low) - _least(every[measure] - low)
+        alike = _alike(low_kinds, low_weight)
+        alike += _alike(kinds[measure] - low_kinds, weight[measure] - low_weight)
+        return saved + (alike - _alike(kinds, weight)[measure])
 
 
-def _lost(sums: Sums) -> Numbers:
+def _least(lost: Numbers) -> Numbers:
     """Return what the best config loses of each."""
-    least: Numbers = sums.real.T.copy().min(axis=0)  # faster than along short rows
+    least: Numbers = lost.T.copy().min(axis=0)  # faster than along short rows
     return least
 
 
-def _alike(sums: Sums, weights: Numbers) -> Numbers:
+def _alike(traits: Numbers, weights: Numbers) -> Numbers:
     """Return how much more alike the traits of some problems are than those of any."""
-    squares: Numbers = (sums.imag**2).sum(axis=1)
+    squares: Numbers = (traits**2).sum(axis=1)
     return squares / weights
 
 
