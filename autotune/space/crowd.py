@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import cache
 
 from autotune.records import Config, Value
+from autotune.space.parameter import Where
 from autotune.space.space import Space
 
-Among = tuple[str, tuple[Value, ...]] | None
-Bits = int  # one for each config, the lowest for the first
-Alike = tuple[dict[str, Value], Bits]  # values, and the configs that have them
+Members = int  # some of the configs: a bit for each of them, the lowest for the first
+Alike = tuple[dict[str, Value], Members]  # values, and the configs that have them
 
 
 class Crowd:
@@ -25,8 +25,8 @@ class Crowd:
 
     def __init__(self, configs: Sequence[Config]) -> None:
         self._configs = configs
-        self._named = cache(self._of_names)
-        self._alike = cache(self._told_apart)
+        self._named = cache(self._find_named)
+        self._alike = cache(self._find_alike)
 
     def within(self, space: Space) -> list[Config]:
         """Return those that keep every rule of ``space``.
@@ -34,26 +34,29 @@ class Crowd:
         Raises:
             InvalidInput: A rule's own code raises, or answers with neither words nor None.
         """
-        left = self._named(tuple(parameter.name for parameter in space.parameters))
+        kept = self._named(tuple(parameter.name for parameter in space.parameters))
         for parameter in space.parameters:
             for values, members in self._alike((parameter.name,)):
                 if values[parameter.name] not in parameter.values:
-                    left &= ~members
+                    kept &= ~members
         for rule in space.rules():
-            for values, members in self._alike(rule.uses, rule.among):
-                if left & members and rule.judge(values) is not None:
-                    left &= ~members
-        return [config for at, config in enumerate(self._configs) if left >> at & 1]
+            for values, members in self._alike(rule.uses, rule.where):
+                # A rule may rely on those before it: it is not asked of what broke one of them.
+                if kept & members and rule.judge(values) is not None:
+                    kept &= ~members
+        return [config for at, config in enumerate(self._configs) if kept >> at & 1]
 
-    def _of_names(self, names: tuple[str, ...]) -> Bits:
-        alike = (config.keys() == set(names) for config in self._configs)
-        return sum(right << at for at, right in enumerate(alike))
+    def _find_named(self, names: tuple[str, ...]) -> Members:
+        """Return the configs that give values to these parameters and to no others."""
+        same = (config.keys() == set(names) for config in self._configs)
+        return sum(1 << at for at, is_same in enumerate(same) if is_same)
 
-    def _told_apart(self, names: tuple[str, ...], among: Among = None) -> list[Alike]:
-        found: dict[tuple[Value, ...], Bits] = {}
+    def _find_alike(self, names: tuple[str, ...], where: Where | None = None) -> list[Alike]:
+        """Return the configs that are as ``where`` says, by their values of some parameters."""
+        found: dict[tuple[Value, ...], Members] = {}
         for at, config in enumerate(self._configs):
-            some = among is None or config.get(among[0]) in among[1]
-            if some and all(name in config for name in names):
+            concerned = where is None or config.get(where[0]) in where[1]
+            if concerned and all(name in config for name in names):
                 values = tuple(config[name] for name in names)
-                found[values] = found.get(values, 0) | 1 << at
-        return [(dict(zip(names, values, strict=True)), bits) for values, bits in found.items()]
+                found[values] = found.get(values, 0) | (1 << at)
+        return [(dict(zip(names, values, strict=True)), some) for values, some in found.items()]

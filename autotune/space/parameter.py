@@ -10,6 +10,8 @@ from types import FunctionType
 from autotune.errors import AutotuneError, InvalidInput
 from autotune.records import Config, Value, described
 
+Where = tuple[str, tuple[Value, ...]]  # a parameter, and some of its values
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -50,8 +52,8 @@ class Constraint:
             rule, in words with numbers, or None if they keep it. It is called as soon as all
             of them have values.
         uses: Names of those parameters; if left out, read from the signature.
-        among: A parameter, and those of its values with which a config may break the rule; None
-            if any may.
+        where: A parameter and some of its values: with any other value of it, a config keeps the
+            rule. None if no parameter alone decides so.
 
     Example:
         >>> Constraint("even", lambda tile: None if tile % 2 == 0 else f"{tile} is odd").uses
@@ -61,7 +63,7 @@ class Constraint:
     name: str
     broken: Callable[..., str | None]
     uses: tuple[str, ...] = ()
-    among: tuple[str, tuple[Value, ...]] | None = None
+    where: Where | None = None
 
     def __post_init__(self) -> None:
         if not self.uses:
@@ -107,7 +109,7 @@ class Constraint:
             return self.broken(**values)
 
         uses = dict.fromkeys((parameter, *self.uses))
-        return Constraint(self.name, broken, uses=tuple(uses), among=(parameter, some))
+        return Constraint(self.name, broken, uses=tuple(uses), where=(parameter, some))
 
     @classmethod
     def fixed(cls, name: str, parameter: str, value: Value) -> Constraint:
@@ -122,9 +124,12 @@ class Constraint:
 
 
 def _arguments(broken: Callable[..., str | None]) -> tuple[str, ...]:
-    """Return the names of what a rule takes; a space is made of rules by the thousand."""
-    if isinstance(broken, FunctionType) and not vars(broken):  # or it may stand for another one
-        names, *others = inspect.getargs(broken.__code__)
-        if not any(others):
+    """Return the names of what a rule takes.
+
+    ``inspect.signature`` would do, but takes long where an export makes spaces by the thousand.
+    """
+    if isinstance(broken, FunctionType) and not vars(broken):  # else it may wrap another one
+        names, rest, further = inspect.getargs(broken.__code__)
+        if rest is None and further is None:
             return tuple(names)
     return tuple(inspect.signature(broken).parameters)
