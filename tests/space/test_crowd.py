@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import functools
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,7 +28,7 @@ def _space(most):
 
 
 @given(st.lists(CONFIGS, max_size=12), st.lists(st.integers(0, 3), min_size=1, max_size=3))
-def test_a_crowd_is_told_what_each_of_it_would_be(configs, bounds):
+def test_a_crowd_keeps_what_the_space_holds(configs, bounds):
     crowd = Crowd(configs)
     for space in map(_space, bounds):
         assert crowd.within(space) == [config for config in configs if config in space]
@@ -47,15 +45,3 @@ def test_each_rule_is_asked_once_for_all_that_it_cannot_tell_apart():
     configs = [Config(tile=tile, part=part) for tile in (1, 2) for part in (1, 2, 3)]
     assert Crowd(configs).within(space) == configs
     assert asked == [1, 2]
-
-
-def test_a_rule_that_stands_for_another_uses_what_that_uses():
-    def rule(tile, part):
-        return None if tile > part else "too small"
-
-    @functools.wraps(rule)
-    def told(*values, **named):
-        return rule(*values, **named)
-
-    assert Constraint("part", told).uses == Constraint("part", rule).uses == ("tile", "part")
-    assert Constraint("part", functools.partial(rule, 2)).uses == ("part",)

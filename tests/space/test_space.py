@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter
 
@@ -183,3 +184,15 @@ def test_a_rule_that_cannot_be_asked_is_refused_by_name(rule, words):
 def test_a_parameter_that_no_config_could_hold_is_refused(name, values):
     with pytest.raises((TypeError, ValueError), match="parameter"):
         Parameter(name, values)
+
+
+def test_a_rule_that_wraps_another_uses_what_that_uses():
+    def rule(tile, part):
+        return None if tile > part else "too small"
+
+    @functools.wraps(rule)
+    def told(*values, **named):
+        return rule(*values, **named)
+
+    assert Constraint("part", told).uses == Constraint("part", rule).uses == ("tile", "part")
+    assert Constraint("part", functools.partial(rule, 2)).uses == ("part",)
