@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -50,11 +49,13 @@ class Ahead:
         self._queue: deque[Future[Underway | None]] = deque()
         self._told: deque[Callable[[], object]] = deque()
         self._compiles = False  # or was the last one found?
+        self._gave_up = False
 
     @property
     def is_late(self) -> bool:
         """True once the time is up."""
-        return self._deadline is not None and time.monotonic() >= self._deadline
+        left_s = self._left_s()
+        return self._gave_up or (left_s is not None and left_s <= 0)
 
     def take(self, wanted: int) -> Underway | None:
         """Return the oldest of the queue that is built, or else the oldest.
@@ -73,17 +74,13 @@ class Ahead:
             return None
         oldest = next(filter(_is_over, self._queue), self._queue[0])
         self._queue.remove(oldest)
-        return self.in_time(oldest)
+        return self._in_time(oldest)
 
-    def in_time(self, awaited: Future[_T]) -> _T | None:
-        """Return what is ``awaited``; once the time is up, give it up and return None."""
-        left_s = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
-        wait([awaited], timeout=left_s)
-        if awaited.done():
-            return awaited.result()
-        awaited.cancel()
-        self._deadline = -math.inf  # also if the timer was early by a tick
-        return None
+    def take_built(self, wanted: int) -> tuple[Candidate, Binary | Failure] | None:
+        """Return the next candidate, as ``take`` does, and what became of it, or None."""
+        underway = self.take(wanted)
+        built = None if underway is None else self._in_time(underway.build)
+        return None if underway is None or built is None else (underway.candidate, built)
 
     def tell(self, news: Callable[[], object]) -> None:
         """Have ``news`` called before anything more is asked."""
@@ -91,7 +88,7 @@ class Ahead:
 
     def hear(self, ask: Callable[[], _T]) -> _T | None:
         """Return what ``ask`` returns after all that was asked and told before, None if late."""
-        return self.in_time(self._desk.submit(self._informed, ask))
+        return self._in_time(self._desk.submit(self._informed, ask))
 
     def __enter__(self) -> Self:
         return self
@@ -102,6 +99,18 @@ class Ahead:
             underway = each.result()
             if underway is not None:
                 underway.build.cancel()
+
+    def _in_time(self, awaited: Future[_T]) -> _T | None:
+        """Return what is ``awaited``; once the time is up, give it up and return None."""
+        wait([awaited], timeout=self._left_s())
+        if awaited.done():
+            return awaited.result()
+        awaited.cancel()
+        self._gave_up = True  # the time is up, even if the timer was early by a tick
+        return None
+
+    def _left_s(self) -> float | None:
+        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
 
     def _missing(self) -> int:
         """Return how many to ask for now.

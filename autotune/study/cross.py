@@ -90,11 +90,10 @@ class _Field:
         """Measure and record ``configs`` until the time is up; return how many were."""
         with Ahead(self.question, iter(configs), deadline) as ahead:
             for done in range(len(configs)):
-                underway = ahead.take(len(configs) - done)
-                built = ahead.in_time(underway.build) if underway else None
-                if underway is None or built is None:
+                taken = ahead.take_built(len(configs) - done)
+                if taken is None:
                     return done
-                self._finish(underway.candidate, built)
+                self._finish(*taken)
         return len(configs)
 
     def _finish(self, candidate: Candidate, built: Binary | Failure) -> None:

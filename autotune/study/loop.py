@@ -149,13 +149,13 @@ class _ProblemSearch:
                 searched = ran > 0 and ran >= len(self._again)
                 if searched and self._is_poor(prospect, ahead):
                     return ran, Reason.UNLIKELY
-                underway = ahead.take(planned - ran)
-                built = ahead.in_time(underway.build) if underway else None
-                if underway is None or built is None:
-                    done = Reason.EXHAUSTED if ran else Reason.FINISHED_BEFORE
-                    return ran, Reason.TIME if ahead.is_late else done
+                taken = ahead.take_built(planned - ran)
+                if taken is None and ahead.is_late:
+                    return ran, Reason.TIME
+                if taken is None:
+                    return ran, Reason.EXHAUSTED if ran else Reason.FINISHED_BEFORE
                 ready = nullcontext if ran else partial(ahead.hear, searcher.make)
-                trial = self._finish(underway.candidate, built, ready)
+                trial = self._finish(*taken, ready)
                 told = trial.config, trial.status, trial.known_ns, self._spec.further(trial)
                 ahead.tell(partial(searcher.tell, *told))
                 observer.trial(self._problem, trial, self._progress.best)
