@@ -12,7 +12,7 @@ from types import FrameType
 from typing import NoReturn
 
 _NUDGE = signal.SIGURG  # ignored by default, and by what a command starts
-_NUDGES = 20
+_NUDGES = 20  # not one: it, too, may come just before a system call
 _PAUSE_S = 0.1
 
 
@@ -29,7 +29,7 @@ def heeded() -> Iterator[None]:
     heard, told = os.pipe()
     os.set_blocking(told, False)
     wakeup = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
-    threading.Thread(target=_wake_main_thread, args=(heard,), daemon=True).start()
+    threading.Thread(target=_wake, args=(heard, threading.get_ident()), daemon=True).start()
     try:
         yield
     finally:
@@ -39,13 +39,13 @@ def heeded() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _wake_main_thread(heard: int) -> None:
-    main = threading.main_thread().ident
-    assert main is not None
+def _wake(heard: int, main_thread: int) -> None:
+    """Nudge the main thread whenever a signal is heard, until nothing more can be."""
     while number := os.read(heard, 1):
-        for _ in range(_NUDGES if number[0] != _NUDGE else 0):
-            time.sleep(_PAUSE_S)
-            signal.pthread_kill(main, _NUDGE)
+        if number[0] != _NUDGE:
+            for _ in range(_NUDGES):
+                time.sleep(_PAUSE_S)
+                signal.pthread_kill(main_thread, _NUDGE)
     os.close(heard)
 
 
