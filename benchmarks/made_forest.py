@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -11,8 +12,8 @@ import numpy as np
 from autotune.dispatch import Condition, broken_condition
 from autotune.dispatch.nearest import octaves
 from autotune.dispatch.tree import taker
-from autotune.table.forest import measures_of
-from autotune.table.growing import Grown, Samples, grown
+from autotune.table.forest import measures_of, step_of
+from autotune.table.growing import Samples, grown
 
 Json = dict[str, Any]
 
@@ -38,16 +39,17 @@ def forest(fields: Sequence[str], entries: Sequence[Json]) -> Json:
         np.array([[_loss(problem, each, fields) for each in entries] for problem in problems]),
         np.ones(DRAWN),
     )
+    steps = [step_of(each, range(len(entries))) for each in grown(samples)]
     exact = {name: value for name, value in first.items() if name not in fields}
     return {
         "measures": [{"kind": each.kind, "units": dict(each.units)} for each in measures],
-        "trees": [{"exact": exact, "steps": [_step(each) for each in grown(samples)]}],
+        "trees": [{"exact": exact, "steps": steps}],
     }
 
 
 def _drawn(draw: random.Random, fields: Sequence[str]) -> dict[str, int]:
     step = draw.choice(STEPS)
-    return {name: step * round(2 ** draw.uniform(4, 14) / step + 0.5) for name in fields}
+    return {name: step * math.ceil(2 ** draw.uniform(4, 14) / step) for name in fields}
 
 
 def _sized(problem: Json, fields: Sequence[str]) -> list[int]:
@@ -58,10 +60,3 @@ def _loss(problem: Json, entry: Json, fields: Sequence[str]) -> float:
     apart = octaves(_sized(problem, fields), _sized(entry["problem"], fields))
     conditions = [Condition(**each) for each in entry["conditions"]]
     return apart + MISFIT * (broken_condition(conditions, problem) is not None)
-
-
-def _step(step: Grown) -> Json:
-    if step.question is None:
-        return {"entry": step.config}
-    asked = {"measure": step.question.measure, "at_most": step.question.at_most}
-    return {**asked, "next": step.next}

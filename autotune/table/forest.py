@@ -128,6 +128,19 @@ def measures_of(fields: Sequence[str]) -> list[Measure]:
     return [*sizes, *rests, *(Measure("tiles", pair) for pair in pairs)]
 
 
+def step_of(step: Grown, entries: Sequence[int]) -> Json:
+    """Return what a table says of a step.
+
+    Args:
+        step: A question, or an end with the place of a config.
+        entries: The place in the table of an entry with each config.
+    """
+    if step.question is None:
+        return {"entry": entries[step.config]}
+    asked = {"measure": step.question.measure, "at_most": step.question.at_most}
+    return {**asked, "next": step.next}
+
+
 def _groves(case: LeftOut, entries: Sequence[Answered]) -> Iterator[tuple[Key, Grove]]:
     tables = [entries, *case.entries]
     for key, some in groupby(sorted(case.problems, key=_place), key=_place):
@@ -173,11 +186,4 @@ def _tree(key: Key, grove: Grove, entries: Sequence[Answered]) -> Json:
     evidence = entries[places[0]].evidence
     scaled, fields = evidence.kernel.scaled_fields, evidence.problem.as_dict()
     exact = {name: value for name, value in fields.items() if name not in scaled}
-    return {"exact": exact, "steps": [_step(step, firsts) for step in planted.steps]}
-
-
-def _step(step: Grown, entries: Sequence[int]) -> Json:
-    if step.question is None:
-        return {"entry": entries[step.config]}
-    asked = {"measure": step.question.measure, "at_most": step.question.at_most}
-    return {**asked, "next": step.next}
+    return {"exact": exact, "steps": [step_of(step, firsts) for step in planted.steps]}
