@@ -40,6 +40,7 @@ class Problem:
 
     def as_dict(self) -> dict[str, int | str]:
         """Return a plain dict, ready for JSON."""
+        # What ``asdict`` does, but it copies deeply, which takes long for problems by the thousand.
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @classmethod

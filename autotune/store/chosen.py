@@ -57,7 +57,7 @@ def winner(rows: Sequence[TrialRow], final: Final | None) -> Winner:
 
 
 def as_fast(rows: Sequence[TrialRow], final: Final | None) -> list[TrialRow]:
-    """Return the best of ``rows``, of which there is one at least, then what ties with it.
+    """Return the best of ``rows`` and then what ties with it; there is at least one row.
 
     A final decides, unless a later trial is faster than its winner was in the search. Else the
     lowest median wins; configs that are slower by less than the noise of both medians, and by no

@@ -78,9 +78,9 @@ def _limit(text: str) -> Limit:
 def preferred(answered: Answered, preference: Preference) -> Answered | str:
     """Return the problem answered by the row that is preferred, or why there is none, in words.
 
-    The rows within all limits may answer, or those of them with the least of the one goal. None
-    of these is clearly faster than the answer, as a final or the noise decides; and none of which
-    that is true as well has less of what is limited.
+    The rows within all limits may answer, or those of them with the least of the one goal. The
+    answer is one of those that no other is clearly faster than, as a final or the noise decides;
+    of these, none has less of one limited goal and no more of the others.
     """
     every = [*answered.rows.values()]
     for goal in (preference.goal, *(limit.goal for limit in preference.limits)):
@@ -101,12 +101,12 @@ def preferred(answered: Answered, preference: Preference) -> Answered | str:
 
 
 def _fastest(rows: Sequence[TrialRow], final: Final | None, limited: Sequence[Goal]) -> Winner:
-    """Return the row with the least of what is limited of those that no other is faster than."""
+    """Return, of the rows that no other is clearly faster than, the one with the least."""
     tied = as_fast(rows, final)
     met = {each.config for each in final.finalists} if final else set()
 
     def beaten(row: TrialRow) -> bool:
-        """Return True if another is clearly faster; of two that met in the final, neither is."""
+        """Return True if another is clearly faster. Two that met in the final tied there."""
         others = (each for each in tied if not {each.trial.config, row.trial.config} <= met)
         return any(clearly_faster(other, row) for other in others)
 
