@@ -96,7 +96,7 @@ class Observer(Protocol):
         """A round of a final begins, the first of at most ``rounds``, in which so many race."""
 
     def problem_finished(self, report: ProblemReport) -> None:
-        """The search for one problem ended."""
+        """The work on one problem ended."""
 
     def note(self, text: str) -> None:
         """Something a person may want to know."""
