@@ -48,10 +48,10 @@ def searches() -> str:
     groups = [every[name] for name in UNKNOWING]
     head = ["search", *(f"{UNKNOWING[g['group']]} ({len(g['spaces'])})" for g in groups)]
     ours = [[f"`{name}`", *(_mean(g["samplers"][name]) for g in groups)] for name in OURS]
-    told_more = every[PREDICTED]["samplers"]["auto"]
-    begun = ["`auto`, told what the kernel predicts", "", _mean(told_more)]
+    predicted = every[PREDICTED]["samplers"]["auto"]
+    knowing = ["`auto`, told what the kernel predicts", "", _mean(predicted)]
     theirs = ["the best strategy of Kernel Tuner", *map(_best_of_theirs, groups)]
-    return "\n".join((*table([head, begun, *ours, theirs]), "", _source(told(FILE), README)))
+    return "\n".join((*table([head, knowing, *ours, theirs]), "", _source(told(FILE), README)))
 
 
 def _best_of_theirs(group: Mapping[str, Any]) -> str:
