@@ -12,6 +12,7 @@ Of several runs the fastest counts: what else a host does only adds to a median 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import random
 import subprocess
@@ -77,7 +78,7 @@ def problems(seed: int = 0) -> dict[str, list[Sizes]]:
 
 
 def _drawn(draw: random.Random, *, step: int) -> Sizes:
-    m, n, k = (step * round(2 ** draw.uniform(0, 14) / step + 0.5) for _ in range(3))
+    m, n, k = (step * math.ceil(2 ** draw.uniform(0, 14) / step) for _ in range(3))
     return m, n, k
 
 
