@@ -24,12 +24,12 @@ from kernel_space.rates import L2_BYTES_PER_CLK, SHARED_BYTES_PER_CLK, Rates, to
 LATENCY_CLK = 2200  # from a tensor copy to its barrier, while others copy; fitted
 TILE_CLK = 1000  # to begin a tile; fitted
 CLUSTER_FACTOR = 1.11  # of a step, for blocks that wait for each other; fitted
-RAGGED_SHARE = 0.5  # that rows which are no whole lines ask of L2 on top; fitted …
-NARROW = 0.5  # … where it fetches 256 bytes at a time; so much of that with 128; fitted
+RAGGED_SHARE = 0.5  # that is asked of L2 on top, by rows that are no whole lines; fitted
+NARROW = 0.5  # of that, where a miss brings 128 bytes into L2 and not 256; fitted
 PART_CLK = 1200  # for each of the blocks that share a tile's sums; fitted
 PARTIAL_BYTES_PER_CLK = 22  # of partial sums, between multiprocessors; fitted
-PAIR_COLUMNS = 32  # of a tile leave together: an odd half as a whole one …
-ODD_FACTOR = 1.5  # … makes so much of the way out; fitted
+PAIR_COLUMNS = 32  # of a tile leave together
+ODD_FACTOR = 1.5  # of the way out, where half a pair is left over; fitted
 DIRECT_FACTOR = 2.0  # of the way out, for short stores; fitted
 WAIT_CLK = {"tma": 340, "ws_basic": 20, "ws_cooperative": 10, "ws_pingpong": 0}  # a step; fitted
 ALONE_CLK = {"ws_basic": 120, "ws_pingpong": 180}  # of a step whose product nothing follows; fitted
@@ -49,13 +49,8 @@ def waves(problem: GemmProblem, knobs: Mapping[str, Any], target: Target, rates:
     at_once, turns = min(clusters, room), -(-clusters // room)
     steps = -(-problem.k // (tile_k(problem) * parts))
     step_clk = _step_clk(problem, knobs, rates, share=at_once * size / target.sm_count)
-    store_clk = tile_m * tile_n * problem.result_bytes / EPILOGUE_BYTES_PER_CLK
-    if knobs["epilogue"] == "direct" and parts == 1:
-        store_clk *= DIRECT_FACTOR
-    if tile_n % PAIR_COLUMNS:
-        store_clk *= ODD_FACTOR
     clk = turns * (steps * step_clk + TILE_CLK)
-    clk += store_clk * (1 + (turns - 1) * EXPOSED[knobs["mechanism"]])
+    clk += _store_clk(problem, knobs) * (1 + (turns - 1) * EXPOSED[knobs["mechanism"]])
     if parts > 1:
         clk += PART_CLK * parts + tile_m * tile_n * 4 / PARTIAL_BYTES_PER_CLK
     tile = (tile_n, tile_m) if swapped else (tile_m, tile_n)
@@ -77,6 +72,15 @@ def _step_clk(
         own += ALONE_CLK.get(mechanism, 0)
     step = together(own, fill, (own + LATENCY_CLK) / knobs["stages"])
     return step * CLUSTER_FACTOR if cluster_m * cluster_n > 1 else step
+
+
+def _store_clk(problem: GemmProblem, knobs: Mapping[str, Any]) -> float:
+    """Return how long the result of a tile takes on its way out."""
+    sums: int = knobs["tile_m"] * knobs["tile_n"]
+    clk = sums * problem.result_bytes / EPILOGUE_BYTES_PER_CLK
+    if knobs["epilogue"] == "direct" and knobs["split_k"] == 1:
+        clk *= DIRECT_FACTOR
+    return clk * ODD_FACTOR if knobs["tile_n"] % PAIR_COLUMNS else clk
 
 
 def _asked(problem: GemmProblem, knobs: Mapping[str, Any]) -> float:
