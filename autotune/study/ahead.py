@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from typing import ParamSpec, Self, TypeVar
+from functools import partial
+from typing import Self, TypeVar
 
 from autotune.records import Binary, Candidate, Config, Failure
+from autotune.study.desk import Aside, AtOnce, Desk
 from autotune.study.question import Question
 
 _T = TypeVar("_T")
-_P = ParamSpec("_P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,8 @@ class Ahead:
     takes its time keeps no device waiting. Where the device looks only one ahead, it works in
     the caller's. As a context, it gives up at its end what nobody has begun to build.
 
-    Once the time is up, nothing more is built and nothing waited for: a thought that is not over
-    ends by itself, and nobody hears of it.
+    Once the time is up, or after a Ctrl-C, nothing more is built and nothing waited for: a thought
+    that is not over ends by itself or with the program, and nobody hears of it.
 
     Args:
         question: The problem, asked of a device.
@@ -45,7 +46,7 @@ class Ahead:
     ) -> None:
         self._question, self._configs, self._deadline = question, configs, deadline
         self._most = question.device.lookahead
-        self._desk: Executor = ThreadPoolExecutor(1) if self._most > 1 else _AtOnce()
+        self._desk: Desk = Aside() if self._most > 1 else AtOnce()
         self._queue: deque[Future[Underway | None]] = deque()
         self._told: deque[Callable[[], object]] = deque()
         self._compiles = False  # or was the last one found?
@@ -88,13 +89,17 @@ class Ahead:
 
     def hear(self, ask: Callable[[], _T]) -> _T | None:
         """Return what ``ask`` returns after all that was asked and told before, None if late."""
-        return self._in_time(self._desk.submit(self._informed, ask))
+        return self._in_time(self._desk.submit(partial(self._informed, ask)))
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._desk.shutdown(wait=not self.is_late, cancel_futures=True)
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and not issubclass(kind, Exception):
+            self._gave_up = True
+        for each in self._queue:
+            each.cancel()
+        self._desk.close(wait=not self.is_late)
         for each in filter(_is_asked, self._queue):
             underway = each.result()
             if underway is not None:
@@ -138,15 +143,6 @@ class Ahead:
         while self._told:
             self._told.popleft()()
         return ask()
-
-
-class _AtOnce(Executor):
-    """Does in the caller's thread whatever it is asked to."""
-
-    def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
-        done: Future[_T] = Future()
-        done.set_result(fn(*args, **kwargs))
-        return done
 
 
 def _is_asked(each: Future[Underway | None]) -> bool:

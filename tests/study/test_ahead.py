@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import Future
@@ -155,3 +158,42 @@ def test_no_thought_is_waited_for_once_the_time_is_up():
     released.set()
     assert over.wait(LIMIT_S)
     assert device.begun == []
+
+
+def test_no_thought_is_waited_for_after_a_ctrl_c():
+    released, over = threading.Event(), threading.Event()
+
+    def think():
+        released.wait(LIMIT_S)
+        over.set()
+
+    def go_on(ahead):
+        strike = signal.pthread_kill, [threading.get_ident(), signal.SIGINT]
+        ahead.tell(think)
+        threading.Timer(0.1, *strike).start()
+        ahead.take(1)
+
+    device = Builder(8)
+    with pytest.raises(KeyboardInterrupt), ahead_of(device, range(9)) as ahead:
+        go_on(ahead)
+    assert not over.is_set()
+    released.set()
+    assert over.wait(LIMIT_S)
+    assert device.begun == []
+
+
+def test_no_end_of_a_program_waits_for_a_thought_that_is_too_late():
+    script = (
+        "import threading, time\n"
+        "from types import SimpleNamespace\n"
+        "from autotune.study.ahead import Ahead\n"
+        "question = SimpleNamespace(device=SimpleNamespace(lookahead=8))\n"
+        "configs = iter(threading.Event().wait, True)\n"
+        "with Ahead(question, configs, time.monotonic() + 0.1) as ahead:\n"
+        "    assert ahead.take(1) is None\n"
+        "print('over')\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, timeout=LIMIT_S, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"over\n", b"")
