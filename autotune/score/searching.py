@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import logging
+import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 
 from autotune.errors import InvalidInput
 from autotune.score import kernel_tuner
@@ -97,10 +98,24 @@ def _adopt(landscapes: Sequence[Landscape]) -> None:
     _landscapes[:] = landscapes
 
 
-def _pool(jobs: int, landscapes: Sequence[Landscape]) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(
-        jobs, get_context("spawn"), initializer=_adopt, initargs=(list(landscapes),)
-    )
+@contextmanager
+def _pool(jobs: int, landscapes: Sequence[Landscape]) -> Iterator[ProcessPoolExecutor]:
+    """Give processes that search; an error or a Ctrl-C ends them in the middle of it."""
+    others = set(active_children())
+    with ProcessPoolExecutor(
+        jobs, get_context("spawn"), initializer=_begin, initargs=(list(landscapes),)
+    ) as pool:
+        try:
+            yield pool
+        except BaseException:
+            for process in set(active_children()) - others:
+                process.kill()
+            raise
+
+
+def _begin(landscapes: Sequence[Landscape]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is for the one who ends them all
+    _adopt(landscapes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

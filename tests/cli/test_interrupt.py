@@ -26,13 +26,16 @@ def _until(condition, process):
         time.sleep(0.02)
 
 
-def _ends(process, number=signal.SIGINT):
+KEPT = "interrupted: every finished trial is kept"
+
+
+def _ends(process, number=signal.SIGINT, *, says=KEPT):
     process.send_signal(number)
     process.wait(timeout=PROMISED_S)
     assert process.returncode == 130
     err = process.communicate()[1]
     assert "Traceback" not in err
-    assert "interrupted: every finished trial is kept" in err
+    assert says in err
 
 
 def _left_behind(mark):
@@ -117,6 +120,15 @@ def test_while_a_candidate_hangs(start, shell, faulty, mark, database, tmp_path,
     assert resumed.code == 0
     assert json.loads(resumed.out)["problems"][0]["ran"] == 1
     assert _rows(database) == kept + 1
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_while_samplers_are_scored(start, mark, jobs):
+    words = ("--problem", "m=4096,n=4096,k=4096", "--samplers", "random,gp", "--repeats", 200)
+    process = start("score", "h200", *words, "--jobs", jobs, **mark)
+    assert "random" in process.stderr.readline()  # the next one takes minutes
+    _ends(process, says="interrupted")
+    _until(lambda: not _left_behind(mark["AUTOTUNE_TEST_MARK"]), _Living())
 
 
 def test_while_the_database_is_busy(start, shell, faulty, mark, database):
