@@ -126,7 +126,8 @@ def test_while_a_candidate_hangs(start, shell, faulty, mark, database, tmp_path,
 def test_while_samplers_are_scored(start, mark, jobs):
     words = ("--problem", "m=4096,n=4096,k=4096", "--samplers", "random,gp", "--repeats", 200)
     process = start("score", "h200", *words, "--jobs", jobs, **mark)
-    assert "random" in process.stderr.readline()  # the next one takes minutes
+    assert "random" in process.stderr.readline()
+    time.sleep(1.0)  # the next one takes minutes
     _ends(process, says="interrupted")
     _until(lambda: not _left_behind(mark["AUTOTUNE_TEST_MARK"]), _Living())
 
