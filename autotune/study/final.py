@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 
-from autotune.records import Config, Failure, Finalist, Status, Trial, tied
+from autotune.records import Config, Failure, Finalist, Outcome, Status, Trial, tied
 from autotune.study.entrant import Contender
 from autotune.study.events import Observer
 from autotune.study.question import Question
@@ -55,16 +55,13 @@ def examined(question: Question, config: Config) -> Failure | None:
     if isinstance(built, Failure):
         return None
     exam = Exam.of_many_launches(question.policy)
-    outcome = question.device.measure(candidate, built, exam)
-    if outcome.status not in _WRONG:
-        return None
-    return Failure(status=outcome.status, message=outcome.message)
+    return _fault(question.device.measure(candidate, built, exam))
 
 
 def hold_final(
     question: Question, configs: Sequence[Config], *, rounds: int, seed: int, observer: Observer
-) -> tuple[Finalist, ...]:
-    """Measure every config in turns, up to ``rounds`` times.
+) -> list[Contender]:
+    """Measure every config in turns, up to ``rounds`` times, and return what came of each.
 
     The order of each round follows from ``seed``. A config that fails once is measured no more,
     nor is one that does not tie with the fastest so far; the last one left needs no more rounds.
@@ -77,15 +74,28 @@ def hold_final(
         shuffle(racing)
         for contender in racing:
             contender.measure()
-        even = tied([_finalist(each) for each in field])
+        even = tied([finalist(each) for each in field])
         racing = [each for each in racing if each.candidate.config in even]
         if len(racing) <= 1:
             break
-    return tuple(_finalist(each) for each in field)
+    return field
 
 
-def _finalist(contender: Contender) -> Finalist:
+def found_wrong(field: Iterable[Contender]) -> dict[Config, Failure]:
+    """Return the configs that were right in the search, and wrong in the final."""
+    faults = {each.candidate.config: _fault(each.outcomes[-1]) for each in field}
+    return {config: fault for config, fault in faults.items() if fault is not None}
+
+
+def finalist(contender: Contender) -> Finalist:
+    """Return what is recorded of a config that was in a final."""
     failed = contender.outcomes[-1].status is not Status.OK
     measured = (outcome.measurement for outcome in contender.outcomes)
     rounds = (each.median_ns for each in measured if each is not None)
     return Finalist(config=contender.candidate.config, rounds_ns=() if failed else tuple(rounds))
+
+
+def _fault(outcome: Outcome) -> Failure | None:
+    if outcome.status not in _WRONG:
+        return None
+    return Failure(status=outcome.status, message=outcome.message)

@@ -29,7 +29,7 @@ from autotune.study.deferred import Deferred
 from autotune.study.drift import Yardstick
 from autotune.study.events import Observer, ProblemReport, Reason, Silent, StudyReport
 from autotune.study.experience import experience
-from autotune.study.final import contestants, examined, hold_final
+from autotune.study.final import contestants, examined, finalist, found_wrong, hold_final
 from autotune.study.polish import Polished
 from autotune.study.progress import Progress
 from autotune.study.prospect import Prospect
@@ -291,16 +291,19 @@ class _ProblemSearch:
             return
         final, passed = self._spec.final, set[Config]()
         while best := self._contestants():
-            finalists = hold_final(
+            field = hold_final(
                 self._question.of_time_alone(),
                 [trial.config for trial in best],
                 rounds=final.rounds if len(best) > 1 else 1,
                 seed=self._spec.seed,
                 observer=observer,
             )
-            if self._are_right(leaders(finalists), passed, observer):
+            finalists = [finalist(each) for each in field]
+            wrong = found_wrong(field) or self._fails_exam(leaders(finalists), passed)
+            if not wrong:
                 self._progress.add_final(finalists)
                 break
+            self._condemn(wrong, observer)
 
     def _contestants(self) -> list[Trial]:
         if self._spec.final.candidates < 2:
@@ -311,26 +314,24 @@ class _ProblemSearch:
             slowness=self._yardstick.slowness_at,
         )
 
-    def _are_right(
-        self, configs: Sequence[Config], passed: set[Config], observer: Observer
-    ) -> bool:
-        """Return True if all pass an exam. The first that does not has its row say so."""
+    def _fails_exam(self, configs: Sequence[Config], passed: set[Config]) -> dict[Config, Failure]:
+        """Return the first config that fails an exam, and how. Those before it have passed."""
         for config in configs:
             failure = None if config in passed else examined(self._question, config)
             if failure is not None:
-                self._condemn(self._progress.trials[config], failure)
-                self._note(observer, f"{failure.status}: {headline(failure.message)}")
-                return False
+                return {config: failure}
             passed.add(config)
-        return True
+        return {}
 
-    def _condemn(self, trial: Trial, failure: Failure) -> None:
-        """Record that a trial which seemed right is not."""
-        build = self._device.build(self._question.candidate(trial.config))
-        self._progress.set_aside(trial)
-        self._progress.add(
-            trial.config, built=build.result(), outcome=Outcome.of(failure), device_ns=0
-        )
+    def _condemn(self, wrong: Mapping[Config, Failure], observer: Observer) -> None:
+        """Have the rows of trials which seemed right say that they are not."""
+        for config, failure in wrong.items():
+            build = self._device.build(self._question.candidate(config))
+            self._progress.set_aside(self._progress.trials[config])
+            self._progress.add(
+                config, built=build.result(), outcome=Outcome.of(failure), device_ns=0
+            )
+            self._note(observer, f"{failure.status}: {headline(failure.message)}")
 
     def _report(self, ran: int, reason: Reason) -> ProblemReport:
         progress, tied = self._progress, self._progress.tied()

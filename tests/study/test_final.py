@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
-from hosted import FAULTY, Counting, spec
+from hosted import FAULTY, GOOD, Counting, spec
 
 from autotune.records import (
     QUICK,
@@ -23,6 +23,7 @@ from autotune.records import (
 )
 from autotune.study import DriftSpec, FinalSpec, Reason, Silent, final, run_study
 from autotune.study.drift import Yardstick
+from autotune.study.entrant import Contender
 from autotune.study.final import contestants
 from autotune.study.progress import Progress
 from autotune.study.question import Question
@@ -116,6 +117,29 @@ def test_what_is_seldom_wrong_leads_no_final(host, store):
     wrong = {Status.NONDETERMINISTIC, Status.INCORRECT}  # a look may happen on the wrong launch
     assert {row.trial.status for row in store.rows()} <= wrong
     assert len(store.rows()) == report.total == 2
+    assert run_study(each, device=host, store=store).problems[0].ran == 0
+
+
+class Unlucky(Contender):
+    """A contender of which one twin shows its fault in the final and never before."""
+
+    def measure(self):
+        super().measure()
+        if self.candidate.config["twin"] == 1:
+            self.outcomes[-1] = Outcome(status=Status.INCORRECT, message="wrong at last")
+
+
+@pytest.mark.usefixtures("all_near")
+def test_what_the_final_itself_finds_wrong_has_its_row_say_so(host, store, monkeypatch):
+    monkeypatch.setattr(final, "Contender", Unlucky)
+    each = spec(space=GOOD, final=SMALL, policy=QUICK.replace(stop_factor=0.0))
+    told = Told()
+    report = run_study(each, device=host, store=store, observer=told).problems[0]
+    statuses = {row.trial.config["twin"]: row.trial.status for row in store.rows()}
+    assert statuses == {0: Status.OK, 1: Status.INCORRECT, 2: Status.OK}
+    assert report.statuses == {Status.OK: 2, Status.INCORRECT: 1}
+    assert {each.config["twin"] for each in only_final(store).finalists} == {0, 2}
+    assert [note for note in told.notes if "wrong at last" in note]
     assert run_study(each, device=host, store=store).problems[0].ran == 0
 
 
@@ -229,7 +253,8 @@ class Racing:
 
 def raced(*times_ns, rounds=9):
     configs = [Config(ns=ns) for ns in times_ns]
-    met = final.hold_final(Racing(), configs, rounds=rounds, seed=0, observer=Silent())
+    field = final.hold_final(Racing(), configs, rounds=rounds, seed=0, observer=Silent())
+    met = [final.finalist(each) for each in field]
     return {each.config["ns"]: len(each.rounds_ns) for each in met}, met
 
 
