@@ -6,7 +6,7 @@ from autotune.records.asking import ask, described
 from autotune.records.config import Config, Value
 from autotune.records.device import DeviceIdentity, Target, Toolchain
 from autotune.records.drift import Reading
-from autotune.records.final import Finalist, leaders, tie_order, tied, tied_trials
+from autotune.records.final import Finalist, leaders, tied, tied_trials
 from autotune.records.goal import GOALS, TIME, Goal, goals_named, nondominated, undominated
 from autotune.records.identity import canonical_json, digest, digest_bytes
 from autotune.records.kernel import (
@@ -24,6 +24,7 @@ from autotune.records.policy import CAREFUL, PRESETS, QUICK, STANDARD, Limits, P
 from autotune.records.problem import Problem
 from autotune.records.registry import absolute_reference, installed_kernels, load_kernel
 from autotune.records.rung import Rung
+from autotune.records.tie import MOST_APART, near_the_fastest, tie_order, ties
 from autotune.records.trial import Trial
 from autotune.records.words import headline, one_line
 
@@ -31,6 +32,7 @@ __all__ = [
     "CAREFUL",
     "ELEMENT_BYTES",
     "GOALS",
+    "MOST_APART",
     "PRESETS",
     "QUICK",
     "STANDARD",
@@ -78,10 +80,12 @@ __all__ = [
     "installed_kernels",
     "leaders",
     "load_kernel",
+    "near_the_fastest",
     "nondominated",
     "one_line",
     "tie_order",
     "tied",
     "tied_trials",
+    "ties",
     "undominated",
 ]

@@ -8,13 +8,11 @@ from math import sqrt
 from statistics import fmean, stdev
 
 from autotune.records.config import Config
-from autotune.records.identity import canonical_json
+from autotune.records.tie import SIGMAS, tie_order
 from autotune.records.trial import Trial
 
-SIGMAS = 3.0
 EVEN = 0.01  # of a time: fresh processes find one and the same binary as far apart
 FEWEST_ROUNDS = 3  # of which a standard error says anything
-SPREAD_STEP = 0.05  # finer differences of spread are chance, and would choose by it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,19 +59,6 @@ def tied_trials(finalists: Sequence[Finalist], trials: Iterable[Trial]) -> list[
     leading = leaders(finalists)
     met = [config for config in tied(finalists) if config in of]
     return sorted((of[each] for each in met), key=lambda t: (t.config not in leading, tie_order(t)))
-
-
-def tie_order(trial: Trial) -> tuple[int, int, int, str]:
-    """Return what decides between trials that are equally fast; the smallest wins.
-
-    Smaller spread, in steps of ``SPREAD_STEP``, then fewer registers, then fewer stages, then the
-    config's canonical JSON: measuring again does not change the winner for nothing.
-    """
-    spread = trial.measurement.spread if trial.measurement else 0.0
-    registers = trial.resources.registers if trial.resources else 0
-    stages = trial.config.get("stages", 0)
-    fields = canonical_json(trial.config.as_dict())
-    return int(spread / SPREAD_STEP), registers, stages if isinstance(stages, int) else 0, fields
 
 
 def _together(finalists: Sequence[Finalist], *, even: float, sigmas: float) -> tuple[Config, ...]:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import hypot
 
-from autotune.records import Measurement, Status, tie_order, tied_trials
-from autotune.records.final import SIGMAS
-from autotune.records.interval import median_error
+from autotune.records import Measurement, Status, near_the_fastest, tied_trials, ties
 from autotune.store.rows import Final, TrialRow
 
-MOST_APART = 0.05  # samples may scatter as they like: what is this much slower is slower
 # A config that ever gave a wrong answer or took its process down is not offered, whatever
 # another run of it said.
 UNTRUSTED = frozenset(
@@ -59,9 +55,8 @@ def winner(rows: Sequence[TrialRow], final: Final | None) -> Winner:
 def as_fast(rows: Sequence[TrialRow], final: Final | None) -> list[TrialRow]:
     """Return the best of ``rows`` and then what ties with it; there is at least one row.
 
-    A final decides, unless a later trial is faster than its winner was in the search. Else the
-    lowest median wins; configs that are slower by less than the noise of both medians, and by no
-    more than ``MOST_APART``, are tied with it. Of those that are tied ``tie_order`` chooses.
+    A final decides, unless a later trial is faster than its winner was in the search. Else their
+    times in the search do.
     """
     return _decided(final, rows) or _near_the_fastest(rows)
 
@@ -75,15 +70,13 @@ def _decided(final: Final | None, eligible: Sequence[TrialRow]) -> list[TrialRow
     later = [row for row in eligible if row.trial.finished_at > final.finished_at]
     if tied and later and _median_ns(min(later, key=_median_ns)) < _median_ns(tied[0]):
         met = {row.trial.config: row for row in (*tied, *later)}  # one may be in both
-        return _near_the_fastest(list(met.values()))
+        return _near_the_fastest(met.values())
     return tied
 
 
-def _near_the_fastest(eligible: Sequence[TrialRow]) -> list[TrialRow]:
-    """Return the fastest row and those that tie with it, in the order of their tie."""
-    fastest = min(eligible, key=_median_ns)
-    tied = (row for row in eligible if _ties(measurement(row), measurement(fastest)))
-    return sorted(tied, key=lambda row: tie_order(row.trial))
+def _near_the_fastest(rows: Iterable[TrialRow]) -> list[TrialRow]:
+    of = {id(row.trial): row for row in rows}  # two studies may have measured the same config
+    return [of[id(trial)] for trial in near_the_fastest(row.trial for row in of.values())]
 
 
 def measurement(row: TrialRow) -> Measurement:
@@ -94,18 +87,8 @@ def measurement(row: TrialRow) -> Measurement:
 
 def clearly_faster(one: TrialRow, other: TrialRow) -> bool:
     """Return True if ``one`` is faster than ``other`` by more than the noise of both."""
-    return _median_ns(one) < _median_ns(other) and not _ties(measurement(other), measurement(one))
+    return _median_ns(one) < _median_ns(other) and not ties(measurement(other), measurement(one))
 
 
 def _median_ns(row: TrialRow) -> float:
     return measurement(row).median_ns
-
-
-def _ties(slower: Measurement, fastest: Measurement) -> bool:
-    noise_ns = SIGMAS * hypot(_noise_ns(slower), _noise_ns(fastest))
-    apart_ns = slower.median_ns - fastest.median_ns
-    return apart_ns <= min(noise_ns, MOST_APART * fastest.median_ns)
-
-
-def _noise_ns(measured: Measurement) -> float:
-    return measured.median_ns * median_error(measured.spread, len(measured.samples_ns))

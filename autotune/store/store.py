@@ -14,10 +14,10 @@ from sqlalchemy import URL, Connection, Engine, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from autotune.errors import StoreError
-from autotune.records import Finalist, Goal, Reading, Trial, described
+from autotune.records import MOST_APART, Finalist, Goal, Reading, Trial, described
 from autotune.store import bulk, migrate, models, queries, retimed
 from autotune.store.bulk import Entry, Note
-from autotune.store.chosen import MOST_APART, winners
+from autotune.store.chosen import winners
 from autotune.store.codec import moment, storable, trial_columns
 from autotune.store.context import Context
 from autotune.store.engine import reader_engine, writer_engine

@@ -34,8 +34,8 @@ class ProblemReport:
         ran: Trials of this run, others' winners included.
         total: Trials in the database, this run's included.
         valid: Size of the valid space.
-        best: The fastest verified trial, by the final if there was one; None if none is right.
-        tied: How many others tie with it in the final.
+        best: The trial that answers for the problem, as in a table; None if none is right.
+        tied: How many others tie with it.
         front: How many trials are right and beaten by none in all goals of the study.
         default: The trial of the kernel's default config, or None if it was not tried.
         statuses: How many trials ended in each status.

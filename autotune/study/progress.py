@@ -13,6 +13,7 @@ from autotune.records import (
     Outcome,
     Reading,
     Trial,
+    near_the_fastest,
     tied_trials,
     undominated,
 )
@@ -111,9 +112,9 @@ class Progress:
         return sorted(filter(_is_right, self.trials.values()), key=_median_ns)
 
     def tied(self) -> list[Trial]:
-        """Return the winner and what ties with it: by the final, or else the best alone."""
+        """Return the winner and what ties with it: by the final, or else by the search."""
         sound = self._sound()
-        return tied_trials(self.finalists, sound) or sound[:1]
+        return tied_trials(self.finalists, sound) or near_the_fastest(sound)
 
     def front(self) -> list[Trial]:
         """Return the trials that are right and that none beats in all goals, the fastest first."""
