@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import random
+from contextlib import closing
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
 from hosted import FAULTY, GOOD, Counting, spec
 
+from autotune.device import open_device
 from autotune.records import (
     QUICK,
     Config,
     Finalist,
+    Limits,
     Measurement,
     Outcome,
     Status,
@@ -159,6 +162,18 @@ def test_what_failed_in_a_final_is_the_best_of_no_study(host, store):
 def test_fewer_than_two_candidates_hold_none(host, store):
     run_study(spec(space=MANY, final=NO_FINAL), device=host, store=store)
     assert store.finals() == {}
+
+
+def test_without_a_final_the_report_names_what_a_table_would_take(store):
+    gemm = load_kernel("gemm")
+    problem = gemm.problem_type.parse({"m": 4096, "n": 4096, "k": 4096})
+    each = spec(kernel_ref="gemm", kernel=gemm, problems=(problem,), space={}, trials=60)
+    with closing(open_device("recording:h200", limits=Limits())) as device:
+        report = run_study(each, device=device, store=store).problems[0]
+    [row] = store.best()
+    times_ns = [ns for each in store.rows() if (ns := each.trial.median_ns) is not None]
+    assert min(times_ns) < row.trial.median_ns, "a tie that the fastest does not win"
+    assert (report.best, report.tied) == (row.trial, 1)
 
 
 def test_the_yardstick_is_read_every_so_many_trials(host, store):
