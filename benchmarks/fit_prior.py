@@ -18,19 +18,17 @@ import argparse
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from resampled import recorded_times
 from scipy.optimize import least_squares
 
-from autotune.device import recordings
 from autotune.records import Config
 from autotune.records.targets import TARGETS
-from autotune.store import Store
 from kernel_space.gemm import Gemm, GemmProblem, hopper
 from kernel_space.gemm.hopper import prior
 
@@ -122,13 +120,9 @@ def main() -> None:
 
 def recorded() -> Iterator[Case]:
     """Yield the problems of the recording that ships."""
-    url = f"sqlite:///{recordings()['h200']}"
-    with closing(Store.open(url, read_only=True, immutable=True)) as store:
-        for each in store.contexts():
-            if each.context.kernel == KERNEL.name:
-                answers = store.answers(each).values()
-                times = {trial.config: trial.median_ns for trial in answers if trial.median_ns}
-                yield _case(each.context.problem.as_dict(), times, RECORDED)
+    _, times = recorded_times("h200", KERNEL)
+    for problem, times_ns in times.items():
+        yield _case(problem.as_dict(), times_ns, RECORDED)
 
 
 def timed() -> Iterator[Case]:

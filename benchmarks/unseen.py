@@ -26,7 +26,7 @@ from harness import write_json
 from needs import require
 from ratios import Row
 from unseen_meeting import FINALISTS, TORCH, Builds, Candidates, Meeting, Times
-from unseen_problems import KERNEL, drawn, family_of, recorded, suite
+from unseen_problems import KERNEL, drawn, family_of, measured_in, suite
 from unseen_rules import ANSWERS, BEST_OF_TABLE, BEST_RANK, LIBRARY, Rules, lines, regret, summary
 
 from autotune.device import recordings
@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
 def _judged(arguments: argparse.Namespace, device: Target, builds: Builds) -> Iterator[Row]:
     """Yield a row for each problem; compilers are ahead of it."""
     known = recordings()
-    measured = recorded(known.get(name, Path(name)) for name in arguments.db or ["h200"])
+    measured = measured_in(known.get(name, Path(name)) for name in arguments.db or ["h200"])
     rules = Rules(Table.load(arguments.table), device)
     how = {"predicted": arguments.predicted, "crossed": arguments.crossed}
     candidates = Candidates(rules, measured, device, **how)

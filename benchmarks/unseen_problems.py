@@ -90,7 +90,7 @@ def family_of(problem: GemmProblem) -> str:
     return next(iter(grouped([problem])))
 
 
-def recorded(paths: Iterable[Path]) -> Measured:
+def measured_in(paths: Iterable[Path]) -> Measured:
     """Return what databases hold of problems like the suite's; the first that knows one decides."""
     times: dict[GemmProblem, dict[Config, float]] = defaultdict(dict)
     for path in paths:

@@ -18,8 +18,8 @@ from autotune.dispatch import Entry, Evidence, KernelTable, MeasuredUnder, Runni
 from autotune.dispatch.fit import REFUSED
 from autotune.errors import AutotuneError, DeviceUnavailable
 from autotune.records import Candidate, Config, Failure, Kernel, Outcome, Policy, load_kernel
-from autotune.records.tie import SIGMAS
 from autotune.records.interval import median_error
+from autotune.records.tie import SIGMAS
 from autotune.store import Filter, Store
 from autotune.toolchain import COMPILERS, source_digest
 

@@ -280,9 +280,11 @@ def _policy(section: _Policy, goals: Sequence[str]) -> Policy:
     asks = {field: value for name in goals for field, value in _ASKED.get(name, {}).items()}
     changes = asks | section.model_dump(exclude={"preset"}, exclude_none=True)
     policy = PRESETS[section.preset].replace(**changes)
-    for field in asks:
+    for goal, field in ((name, field) for name in goals for field in _ASKED.get(name, {})):
         if not changes[field]:
-            raise InvalidInput(f"policy.{field}: a goal needs what this turns off; leave it out")
+            raise InvalidInput(
+                f"policy.{field}: the goal {goal} needs what this turns off; leave it out"
+            )
     if policy.min_samples > policy.max_samples:
         raise InvalidInput(
             f"policy.min_samples: {policy.min_samples} is above max_samples={policy.max_samples}"

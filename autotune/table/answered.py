@@ -12,7 +12,7 @@ from autotune.errors import AutotuneError
 from autotune.records import Config
 from autotune.store import TrialRow
 from autotune.store.chosen import Winner, clearly_faster, measurement, winner
-from autotune.table.eligible import eligible, fitness
+from autotune.table.eligible import acceptor, eligible
 from autotune.table.evidence import Evidence
 
 
@@ -105,7 +105,7 @@ class Answered:
 
     @cached_property
     def _fits(self) -> Callable[[Config], bool]:
-        return fitness(self.evidence)
+        return acceptor(self.evidence)
 
     @cached_property
     def _given_up_ns(self) -> dict[Config, float]:

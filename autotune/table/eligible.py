@@ -13,7 +13,7 @@ from autotune.table.evidence import Evidence
 
 def eligible(evidence: Evidence, *, unverified: bool) -> dict[Config, TrialRow]:
     """Return the row of each config that may be offered for the problem."""
-    fits = fitness(evidence)
+    fits = acceptor(evidence)
     return {
         config: row
         for config, row in evidence.sound.items()
@@ -21,7 +21,7 @@ def eligible(evidence: Evidence, *, unverified: bool) -> dict[Config, TrialRow]:
     }
 
 
-def fitness(evidence: Evidence) -> Callable[[Config], bool]:
+def acceptor(evidence: Evidence) -> Callable[[Config], bool]:
     """Return a function that tells if the kernel of today takes a config for this problem."""
     kernel, problem = evidence.kernel, evidence.problem
     space = kernel.space(problem, evidence.context.device.target)
@@ -29,7 +29,7 @@ def fitness(evidence: Evidence) -> Callable[[Config], bool]:
     return lambda config: config in space and serves(config)
 
 
-def fitting(like: Evidence, problem: Problem, crowd: Crowd) -> list[Config]:
+def accepted(like: Evidence, problem: Problem, crowd: Crowd) -> list[Config]:
     """Return all of many configs that the kernel of today takes for a problem.
 
     Args:

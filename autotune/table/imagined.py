@@ -17,7 +17,7 @@ from autotune.errors import AutotuneError
 from autotune.records import Config, Problem
 from autotune.space import Crowd
 from autotune.table.answered import Answered
-from autotune.table.eligible import fitting
+from autotune.table.eligible import accepted
 
 BESIDE = 0.5  # octaves
 MOST_DIVISOR = 6  # as a power of two
@@ -56,7 +56,7 @@ def predicted(like: Answered, problems: Sequence[Problem], configs: Sequence[Con
     target = evidence.context.device.target
     for row, problem in enumerate(problems):
         try:
-            fit = fitting(evidence, problem, crowd)
+            fit = accepted(evidence, problem, crowd)
             known = evidence.kernel.estimates(problem, fit, target)
         except AutotuneError:
             continue  # the kernel does not take it

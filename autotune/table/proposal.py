@@ -10,7 +10,7 @@ from math import prod
 from autotune.errors import AutotuneError
 from autotune.records import Condition, Config
 from autotune.store import TrialRow
-from autotune.table.eligible import fitness
+from autotune.table.eligible import acceptor
 from autotune.table.evidence import Evidence
 
 
@@ -65,7 +65,7 @@ def _proposal(evidence: Evidence, *, unverified: bool) -> Proposal | None:
         return None
     row = evidence.sound.get(config)
     tried = any(other.trial.config == config for other in evidence.rows)
-    if (tried and row is None) or not fitness(evidence)(config):
+    if (tried and row is None) or not acceptor(evidence)(config):
         return None
     offered = row is not None and (unverified or row.trial.verified)
     return Proposal(evidence=evidence, config=config, row=row if offered else None)

@@ -127,12 +127,12 @@ def test_what_a_goal_takes_to_measure_is_asked_for_unless_the_file_says_how(stud
         (
             '[search]\ntrials = 10\ntime_budget = "5m"\n[policy]',
             "goals = ['time', 'error']\n[policy]\nerror = false",
-            r"policy\.error: a goal needs what this turns off",
+            r"policy\.error: the goal error needs what this turns off",
         ),
         (
             '[search]\ntrials = 10\ntime_budget = "5m"\n[policy]',
             "goals = ['time', 'energy']\n[policy]\nenergy_ms = 0",
-            r"policy\.energy_ms: a goal needs what this turns off",
+            r"policy\.energy_ms: the goal energy needs what this turns off",
         ),
         ('"5m"', '"soon"', r"search\.time_budget: 'soon' is not a duration"),
         ('"5m"', "300", r"search\.time_budget: 300 is not a duration"),
