@@ -335,17 +335,18 @@ class _ProblemSearch:
 
     def _report(self, ran: int, reason: Reason) -> ProblemReport:
         progress, tied = self._progress, self._progress.tied()
+        recorded = progress.recorded()
         return ProblemReport(
             problem=self._problem,
             reason=reason,
             ran=ran,
-            total=len(progress.trials),
+            total=len(recorded),
             valid=self._valid_count,
             best=tied[0] if tied else None,
             tied=max(0, len(tied) - 1),
             front=len(progress.front()),
             default=progress.default,
-            statuses=Counter(trial.status for trial in progress.trials.values()),
+            statuses=Counter(trial.status for trial in recorded),
         )
 
 

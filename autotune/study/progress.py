@@ -53,6 +53,10 @@ class Progress:
         """The trial of the kernel's default, or None if it was not tried."""
         return self.trials.get(self._question.default.config)
 
+    def recorded(self) -> list[Trial]:
+        """Return its trials, also those that are set aside: their rows still stand."""
+        return [*self.trials.values(), *self._aside.values()]
+
     def readings(self) -> list[Reading]:
         """Return what earlier runs read of the yardstick, oldest first."""
         return self._stored(self._store.readings)

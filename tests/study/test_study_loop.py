@@ -104,6 +104,15 @@ def test_a_retry_that_is_interrupted_loses_no_row(host, store):
     assert len(rows(store)) == 3
 
 
+def test_a_retry_that_is_out_of_time_counts_what_it_did_not_come_to(host, store):
+    some = spec(space={"fault": ["none", "segfault", "exit"], "twin": [0]}, trials=3)
+    run_study(some, device=host, store=store)
+    again = dataclasses.replace(some, retry_failed=True, time_budget_s=0.001)
+    report = run_study(again, device=host, store=store).problems[0]
+    assert report.reason is Reason.TIME
+    assert report.total == report.statuses.total() == len(rows(store)) == 3
+
+
 def test_another_policy_is_another_result(host, store):
     run_study(spec(space=GOOD), device=host, store=store)
     slower = Counting()
