@@ -15,12 +15,11 @@ from autotune.study.check import Checked, Retimed
 def checked_sheet(checked: Sequence[Checked], retimed: Sequence[Retimed] | None) -> Sheet:
     """Return one row for each field; people see those that differ."""
     rows = [dataclasses.asdict(each) | {"differs": each.differs} for each in checked]
-    differ, unknown = sum(each.differs for each in checked), sum(not each.today for each in checked)
-    untold = f"; {unknown} cannot be told here" if unknown else ""
+    differ = sum(each.differs for each in checked)
     extra = {} if retimed is None else {"retimed": [_retimed_row(each) for each in retimed]}
     return Sheet(
         kind="fields",
-        title=f"{differ} of {counted(len(rows), 'field')} differ from today{untold}",
+        title=f"{differ} of {counted(len(rows), 'field')} differ from today{_untold(checked)}",
         rows=rows,
         shown=[row for row in rows if row["differs"]],
         columns=(
@@ -33,6 +32,14 @@ def checked_sheet(checked: Sequence[Checked], retimed: Sequence[Retimed] | None)
         extra=extra,
         empty="nothing that can be told here differs",
     )
+
+
+def _untold(checked: Sequence[Checked]) -> str:
+    unknown = [each.field.partition(".")[0] for each in checked if not each.today]
+    if not unknown:
+        return ""
+    parts = ("policy: see --db" if part == "policy" else part for part in dict.fromkeys(unknown))
+    return f"; {len(unknown)} cannot be told here ({', '.join(parts)})"
 
 
 def retimed_sheet(retimed: Sequence[Retimed]) -> Sheet:

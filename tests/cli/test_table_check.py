@@ -42,6 +42,7 @@ def test_without_a_database_the_policy_cannot_be_told(autotune, table):
         row["field"] for row in fields if row["field"].startswith("policy.")
     }
     assert not any(row["differs"] for row in fields)
+    assert "cannot be told here (policy: see --db)" in autotune("table", "check", table()).out
 
 
 @pytest.mark.parametrize(
