@@ -5,14 +5,25 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # As the command line sets it, before numpy is loaded: a search solves small systems, which threads
 # that wait for each other make twenty times slower on a busy machine.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# A busy machine may pause any process for seconds: how long an example takes says nothing.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
+
+# What a script runs in the background ignores Ctrl-C, and so would the programs that tests
+# interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @functools.cache

@@ -147,7 +147,7 @@ def _within(rows, preference):
         )
     ),
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_no_other_row_dominates_the_one_that_is_held(book, measured, text):
     kernel, context = load_kernel(book.context.kernel_ref), book.context
     configs = kernel.space(context.problem, context.device.target).sample(8)
