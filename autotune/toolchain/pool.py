@@ -106,8 +106,9 @@ class CompilePool:
             self._closing = True
         for _ in self._threads:
             self._jobs.put(None)
-        deadline = time.monotonic() + CLOSE_S
-        while any(thread.is_alive() for thread in self._threads) and time.monotonic() < deadline:
+        for _ in range(round(CLOSE_S / _POLL_S)):  # no deadline: this process may be held up
+            if not any(thread.is_alive() for thread in self._threads):
+                break
             for worker in self._workers:
                 worker.interrupt()
             time.sleep(_POLL_S)

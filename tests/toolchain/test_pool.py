@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -10,12 +11,16 @@ import threading
 import time
 from concurrent.futures import CancelledError, wait
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from autotune.errors import ToolchainBroken
+from autotune.process import Worker
 from autotune.records import Binary, Failure, Status
 from autotune.toolchain import CompilePool, HostCompiler, Nvrtc, compile_now
+
+PATIENCE_S = 120.0  # for what takes a moment, but on a busy machine
 
 
 @pytest.fixture
@@ -39,7 +44,7 @@ def pool_of(store, host_arch):
     """Make a pool that is closed at the end."""
     pools = []
 
-    def make(compiler, *, limit_s=60.0, workers=2, arch=host_arch):
+    def make(compiler, *, limit_s=PATIENCE_S, workers=2, arch=host_arch):
         pools.append(CompilePool(compiler, store, arch=arch, limit_s=limit_s, workers=workers))
         return pools[-1]
 
@@ -61,8 +66,8 @@ def running(marker):
     return found
 
 
-def wait_for(happens, within_s=30.0):
-    deadline = time.monotonic() + within_s
+def wait_for(happens):
+    deadline = time.monotonic() + PATIENCE_S
     while not happens():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -98,6 +103,8 @@ def test_a_compiler_that_never_ends_is_stopped_while_others_compile(pool_of, hos
     marker = f"600.{os.getpid()}"
     pool = pool_of(scripted(f'case "$*" in *slow.cpp*) sleep {marker};; esac'), limit_s=1.5)
     slow = pool.submit(host_unit(name="slow.cpp"))
+    wait_for(lambda: running(marker) or slow.done())
+    pool._limit_s = PATIENCE_S  # the others may take their time
     others = [pool.submit(host_unit(value=value)) for value in range(4)]
     assert all(isinstance(other.result(), Binary) for other in others)
     failure = slow.result()
@@ -107,26 +114,43 @@ def test_a_compiler_that_never_ends_is_stopped_while_others_compile(pool_of, hos
     assert isinstance(pool.submit(host_unit(value=9)).result(), Binary)
 
 
-def test_what_was_given_up_is_compiled_for_who_asks_again(pool_of, host_unit, scripted):
-    pool = pool_of(scripted("sleep 0.2"), workers=1)
+def test_what_was_given_up_is_compiled_for_who_asks_again(pool_of, host_unit, scripted, tmp_path):
+    asked = tmp_path / "asked"
+    pool = pool_of(scripted(f"until [ -e {asked} ]; do sleep 0.05; done"), workers=1)
     first, given_up = pool.submit(host_unit(value=1)), pool.submit(host_unit(value=2))
     assert given_up.cancel()
     again = pool.submit(host_unit(value=2))
     assert pool.submit(host_unit(value=2)) is again
+    asked.touch()
     assert isinstance(first.result(), Binary)
     assert isinstance(again.result(), Binary)
 
 
-def test_waiting_in_the_queue_does_not_count(pool_of, host_unit, scripted):
-    pool = pool_of(scripted("sleep 1"), limit_s=3.0, workers=1)
-    futures = [pool.submit(host_unit(value=value)) for value in range(4)]  # 4 s in all
+@pytest.fixture
+def waits(monkeypatch):
+    """The limits within which workers were waited for, of every request, in s."""
+    noted, ask = [], Worker._ask
+
+    def noting(worker, request, limit_s):
+        noted.append(limit_s)
+        return ask(worker, request, limit_s)
+
+    monkeypatch.setattr(Worker, "_ask", noting)
+    return noted
+
+
+def test_waiting_in_the_queue_does_not_count(pool_of, host_unit, scripted, waits):
+    pool = pool_of(scripted("sleep 0.5"), limit_s=77.0, workers=1)
+    futures = [pool.submit(host_unit(value=value)) for value in range(3)]
     assert all(isinstance(future.result(), Binary) for future in futures)
+    assert waits[1:] == [77.0] * 3
 
 
-def test_the_start_of_a_process_does_not_count(pool_of, host_unit, scripted):
-    compiler = scripted(":", at_start=f"[ $PPID = {os.getpid()} ] || sleep 2")
-    pool = pool_of(compiler, limit_s=1.9, workers=1)
+def test_the_start_of_a_process_does_not_count(pool_of, host_unit, scripted, waits):
+    compiler = scripted(":", at_start=f"[ $PPID = {os.getpid()} ] || sleep 1")
+    pool = pool_of(compiler, limit_s=77.0, workers=1)
     assert isinstance(pool.submit(host_unit()).result(), Binary)
+    assert waits == [pool._workers[0]._start_limit_s, 77.0]
 
 
 def test_a_compiler_that_takes_its_process_along_costs_one_candidate(pool_of, host_unit, scripted):
@@ -274,13 +298,28 @@ def test_closing_ends_compiles_that_are_under_way_and_cancels_the_rest(
     futures = [pool.submit(host_unit(value=value)) for value in range(6)]
     wait_for(lambda: len(running(marker)) >= 2)
     pool.close()
-    assert not wait(futures, timeout=1).not_done
+    assert not wait(futures, timeout=PATIENCE_S).not_done
     for future in futures:
         with pytest.raises(CancelledError):
             future.result()
     wait_for(lambda: not running(marker))
     assert pool.submit(host_unit(value=99)).cancelled()
     pool.close()
+
+
+def test_closing_ends_compiles_though_this_process_is_held_up(
+    pool_of, host_unit, scripted, monkeypatch
+):
+    marker = f"603.{os.getpid()}"
+    pool = pool_of(scripted(f"sleep {marker}"), workers=1)
+    future = pool.submit(host_unit())
+    wait_for(lambda: running(marker))
+    hours = itertools.count(step=3600.0)  # one goes by at each look at the clock
+    clock = SimpleNamespace(monotonic=lambda: next(hours), sleep=time.sleep)
+    monkeypatch.setattr("autotune.toolchain.pool.time", clock)
+    pool.close()
+    assert future.done()
+    wait_for(lambda: not running(marker))
 
 
 INTERRUPTED = """
@@ -306,7 +345,7 @@ def test_an_interrupt_leaves_no_process(host_unit, host_arch, scripted, tmp_path
     )
     wait_for(lambda: running(marker))
     owner.send_signal(signal.SIGINT)
-    assert "KeyboardInterrupt" in owner.communicate(timeout=30)[1]
+    assert "KeyboardInterrupt" in owner.communicate(timeout=PATIENCE_S)[1]
     assert owner.returncode == -signal.SIGINT
     wait_for(lambda: not running(marker))
 
@@ -315,8 +354,8 @@ def test_closing_at_once_leaves_no_process(pool_of, host_unit):
     pool = pool_of(HostCompiler(), workers=4)
     futures = [pool.submit(host_unit(value=value)) for value in range(4)]
     pool.close()
-    assert not wait(futures, timeout=1).not_done
-    assert all(worker.pid is None for worker in pool._workers)
+    assert not wait(futures, timeout=PATIENCE_S).not_done
+    wait_for(lambda: all(worker.pid is None for worker in pool._workers))
 
 
 def test_killed_compilers_leave_no_files(pool_of, host_unit, scripted, tmp_path, monkeypatch):
