@@ -8,6 +8,7 @@ later fails its checksum, counts as missing and is replaced.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -186,8 +187,9 @@ def _binary(folder: Path, key: str, meta: Mapping[str, Any], *, cached: bool = F
 def _renamed(draft: Path, final: Path) -> bool:
     try:
         draft.rename(final)
-    except OSError:
-        if final.is_dir():
+    except OSError as error:
+        # Not whether it is there: another process may have moved it away meanwhile.
+        if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
             return False
         raise
     return True
