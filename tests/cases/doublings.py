@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -38,6 +39,18 @@ def spec(*candidates, counts=(1024,), language="c++", **changes):
         "drift": DriftSpec(every=0),
     }
     return StudySpec(**{**fields, **changes})
+
+
+def hangs(count, config):
+    """Return True if a candidate hangs on so many elements, now: ``kernels/doubling.cpp``."""
+    match config["candidate"].partition(":")[0]:
+        case "hang":
+            return True
+        case "hang_on_odd":
+            return count % 2 == 1
+        case "hang_when_told":
+            return Path(os.environ["DOUBLING_HANGS"]).exists()
+    return False
 
 
 def large(policy):
