@@ -14,6 +14,7 @@ import os
 import random
 import sys
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -78,14 +79,17 @@ def damage(count: int, seed: int) -> tuple[Outcomes, list[str]]:
 
 
 class Watch:
-    """Notes what the interpreter does while it is on: once added, an audit hook stays."""
+    """Notes what its own thread does while it is on: once added, an audit hook stays."""
 
     def __init__(self) -> None:
         self._seen: list[tuple[str, Any]] | None = None
+        self._thread = threading.get_ident()
         sys.addaudithook(self._hook)
 
     def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if self._seen is not None and event in _EVENTS:
+        if self._seen is None or event not in _EVENTS:
+            return
+        if threading.get_ident() == self._thread:
             self._seen.append((event, arguments))
 
     @contextmanager

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+
 import made_tables  # noqa: F401 - benchmarks can be imported then
-from damage import EQUAL, ERROR, OTHER, damage
+import pytest
+from damage import EQUAL, ERROR, OTHER, Watch, damage
 from damage_mutations import FOLDERS, TEXTS
 
 COUNT = 3000
@@ -25,3 +28,12 @@ def test_damage_is_told_in_one_line_and_touches_nothing_else():
     assert {kind for kind, _ in outcomes} == kinds
     assert {outcome for _, outcome in outcomes} <= {ERROR, EQUAL, OTHER}
     assert {kind for kind, outcome in outcomes if outcome == OTHER} <= MAY_DIFFER
+
+
+def test_what_is_touched_is_told_unless_another_thread_touches_it(tmp_path):
+    watch, other = Watch(), threading.Thread(target=(tmp_path / "other").touch)
+    with watch.allowing():
+        other.start()
+        other.join()
+    with pytest.raises(AssertionError, match="touched: open"), watch.allowing():
+        (tmp_path / "own").touch()
