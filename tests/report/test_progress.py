@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from types import SimpleNamespace
 
@@ -8,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from autotune.records import Config, Measurement, Status, Toolchain, Trial, load_kernel
+from autotune.report import progress
 from autotune.report.progress import LineProgress, LiveProgress, watch
 from autotune.study import ProblemReport, Reason, StudySpec
 
@@ -66,7 +68,8 @@ def _tell(observer):
     )
 
 
-def test_lines_tell_the_device_the_best_and_the_failures():
+def test_lines_tell_the_device_the_best_and_the_failures(monkeypatch):
+    monkeypatch.setattr(progress, "_LINE_EVERY_S", math.inf)
     console = _console(terminal=False)
     with watch(console) as observer:
         assert type(observer) is LineProgress
@@ -81,6 +84,18 @@ def test_lines_tell_the_device_the_best_and_the_failures():
         "  final: 9 in turns, 7 rounds at most",
         "  final, after 2 rounds: tile=2, tied with 2",
         "  trials done: 3 trials in this run, 5 in all (1 compile_error)",
+    ]
+
+
+def test_a_search_that_finds_nothing_better_says_now_and_then_where_it_stands(monkeypatch):
+    monkeypatch.setattr(progress, "_LINE_EVERY_S", -1.0)
+    console = _console(terminal=False)
+    with watch(console) as observer:
+        _tell(observer)
+    lines = console.file.getvalue().splitlines()
+    assert [line.rsplit("  ", 1)[0] for line in lines[4:6]] == [
+        "  4/5  1 compile_error",
+        "  5/5  1 compile_error",
     ]
 
 
