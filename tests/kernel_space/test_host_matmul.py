@@ -59,7 +59,7 @@ def test_every_loop_order_and_unroll_is_right_on_tails(device):
     builds = {config: device.build(made(device, (1, 1, 1), config)) for config in configs}
     for shape in SHAPES:
         for config, build in builds.items():
-            binary = build.result(60)
+            binary = build.result()
             assert isinstance(binary, Binary)
             outcome = device.measure(made(device, shape, config), binary, BRISK)
             assert (outcome.status, outcome.message) == (Status.OK, ""), (shape, config)

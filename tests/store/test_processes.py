@@ -56,6 +56,8 @@ class Watcher(threading.Thread):
         with closing(sqlite3.connect(self.path, isolation_level=None, timeout=60)) as raw:
             raw.execute("BEGIN IMMEDIATE")
             time.sleep(seconds)
+            while self.reads < 2 and self.is_alive():  # a writer keeps no reader waiting
+                time.sleep(0.02)
             raw.execute("COMMIT")
 
 

@@ -38,7 +38,17 @@ def installed(tmp_path_factory):
     venv.create(folder / "venv", with_pip=False)
     python = folder / "venv" / "bin" / "python"
     subprocess.run(
-        [sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", wheel],
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            python,
+            "install",
+            "--no-index",
+            "--no-deps",
+            wheel,
+        ],
         check=True,
         capture_output=True,
     )
