@@ -54,12 +54,12 @@ def pool_of(store, host_arch):
 
 
 def running(marker):
-    """Return the processes whose command line holds ``marker``."""
+    """Return the processes that ``marker`` is a word of the command line of."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit() and int(folder.name) != os.getpid():
             try:
-                if marker.encode() in (folder / "cmdline").read_bytes():
+                if marker.encode() in (folder / "cmdline").read_bytes().split(b"\0"):
                     found.append(int(folder.name))
             except OSError:
                 continue
