@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import tomllib
+from contextlib import closing
 from pathlib import Path
 
 import pages
@@ -98,7 +99,7 @@ def _excerpt(block, folder):
 
 
 def _query(block, folder):
-    with sqlite3.connect(folder / "results.db") as database:
+    with closing(sqlite3.connect(folder / "results.db")) as database:
         assert database.execute(block.text).fetchall()
 
 

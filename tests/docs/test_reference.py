@@ -6,6 +6,7 @@ import dataclasses
 import re
 import sqlite3
 import tomllib
+from contextlib import closing
 
 import generate
 import pages
@@ -96,7 +97,7 @@ def test_every_sampler_and_status_is_documented():
 
 def test_every_table_and_column_of_a_view_is_documented(tmp_path):
     upgrade(f"sqlite:///{tmp_path}/new.db")
-    with sqlite3.connect(tmp_path / "new.db") as database:
+    with closing(sqlite3.connect(tmp_path / "new.db")) as database:
         names = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
         tables = {name for (name,) in names}
         columns = {
