@@ -73,7 +73,9 @@ class Ahead:
             self._queue.append(self._desk.submit(self._begin))
         if not self._queue:
             return None
-        oldest = next(filter(_is_over, self._queue), self._queue[0])
+        # Looked at from the newest on: what is over while they are looked at was begun before.
+        over = [each for each in reversed(self._queue) if _is_over(each)]
+        oldest = over[-1] if over else self._queue[0]
         self._queue.remove(oldest)
         return self._in_time(oldest)
 

@@ -12,6 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from autotune.cli.interrupts import heeded
+from autotune.study import ahead as room
 from autotune.study.ahead import Ahead
 
 LIMIT_S = 30.0
@@ -55,6 +57,24 @@ def test_what_is_built_is_measured_while_the_next_choice_is_thought_over():
         thought.set()
         assert taken(ahead, 1) == ["c"]
         assert ahead.take(1) is None
+
+
+def test_what_is_built_between_two_looks_is_taken_in_its_turn(monkeypatch):
+    looked = threading.Event()
+
+    def look_until_all_are_built(each, look=room._is_over):
+        over = look(each)
+        looked.set()
+        ahead._desk.submit(str).result(LIMIT_S)
+        return over
+
+    def configs():
+        assert looked.wait(LIMIT_S)
+        yield from "abcd"
+
+    monkeypatch.setattr(room, "_is_over", look_until_all_are_built)
+    with ahead_of(Builder(8), configs()) as ahead:
+        assert taken(ahead, 4, 3, 2, 1) == [*"abcd"]
 
 
 @pytest.mark.parametrize("lookahead", [1, 8])
@@ -162,19 +182,19 @@ def test_no_thought_is_waited_for_once_the_time_is_up():
 
 def test_no_thought_is_waited_for_after_a_ctrl_c():
     released, over = threading.Event(), threading.Event()
+    strike = signal.pthread_kill, [threading.get_ident(), signal.SIGINT]
 
     def think():
+        threading.Timer(0.1, *strike).start()
         released.wait(LIMIT_S)
         over.set()
 
     def go_on(ahead):
-        strike = signal.pthread_kill, [threading.get_ident(), signal.SIGINT]
         ahead.tell(think)
-        threading.Timer(0.1, *strike).start()
         ahead.take(1)
 
     device = Builder(8)
-    with pytest.raises(KeyboardInterrupt), ahead_of(device, range(9)) as ahead:
+    with heeded(), pytest.raises(KeyboardInterrupt), ahead_of(device, range(9)) as ahead:
         go_on(ahead)
     assert not over.is_set()
     released.set()
