@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from driving import BRISK, FAULTY, candidate, outcome
+from limited import PATIENT, limited
 
 from autotune.device import open_device
 from autotune.errors import InvalidInput
@@ -58,7 +59,7 @@ def test_each_fault_is_one_row_and_the_next_candidate_is_ok(device, fault, statu
 
 
 def test_a_hang_is_one_row_and_leaves_no_process():
-    device = open_device("host", limits=Limits(run_s=1.0))
+    device = limited(open_device("host", limits=PATIENT))
     try:
         assert run(device, "none").status is Status.OK
         hung = device._lane.pid

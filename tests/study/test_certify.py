@@ -13,15 +13,14 @@ from autotune.device import recordings
 from autotune.device.sanitizer import Watch
 from autotune.dispatch import Table
 from autotune.errors import AutotuneError, DeviceUnavailable, InvalidInput, InvalidTable
-from autotune.records import Failure, Limits, Outcome, Status
+from autotune.records import Failure, Outcome, Status
 from autotune.report.certified import passed_line
 from autotune.study.certify import certify, open_measured
 from autotune.table import TableFile
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "kernels"))
+from limited import PATIENT, limited
 from tabled import CONTEXT, answer, document, write
-
-LIMITS = Limits(run_s=2.0)
 
 
 @pytest.fixture
@@ -36,7 +35,7 @@ def certified(path, table, *, draws=2, **how):
 
 def again(path, *, draws=2, **how):
     file = TableFile.open(path)
-    device = open_measured(file, limits=LIMITS)
+    device = limited(open_measured(file, limits=PATIENT))
     try:
         return certify(file, device=device, draws=draws, **how)
     finally:
@@ -280,7 +279,7 @@ class Crowded:
 def test_draws_that_do_not_fit_the_memory_cost_no_entry(path):
     table = document(answer(4))
     file = TableFile.open(write(path, table))
-    with closing(open_measured(file, limits=LIMITS)) as device:
+    with closing(open_measured(file, limits=PATIENT)) as device:
         with pytest.raises(AutotuneError, match="2 draws do not fit the memory of host") as refused:
             certify(file, device=Crowded(device), draws=2)
         assert "--draws 1" in refused.value.hint

@@ -42,13 +42,6 @@ class Heard:
         return [config.get("fault", "peer") for config, _ in self.measured]
 
 
-@pytest.fixture(scope="module")
-def host():
-    device = open_device("host", limits=Limits(compile_s=30.0, run_s=1.0))
-    yield device
-    device.close()
-
-
 @pytest.fixture
 def device(host):
     return Heard(host)

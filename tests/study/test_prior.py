@@ -36,7 +36,7 @@ def order(tmp_path, kernel):
             **changes,
         )
         with (
-            closing(open_device("host", limits=Limits(compile_s=30.0, run_s=5.0))) as device,
+            closing(open_device("host", limits=Limits(compile_s=30.0, run_s=60.0))) as device,
             Store.open(f"sqlite:///{tmp_path}/study.db") as store,
         ):
             run_study(spec, device=device, store=store)

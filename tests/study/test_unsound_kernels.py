@@ -16,7 +16,7 @@ UNSOUND = Path(__file__).parents[1] / "kernels" / "unsound.py"
 
 @pytest.fixture(scope="module")
 def device():
-    device = open_device("host", limits=Limits(compile_s=30.0, run_s=5.0))
+    device = open_device("host", limits=Limits(compile_s=30.0, run_s=60.0))
     yield device
     device.close()
 

@@ -1,0 +1,21 @@
+"""A lane's time limits that a candidate which hangs meets soon, and a machine that stalls never."""
+
+from __future__ import annotations
+
+from autotune.records import Limits
+
+PATIENT = Limits(compile_s=60.0, run_s=60.0)
+SOON_S = 1.0
+HANGS = frozenset({"hang", "stop", "spins", "sleeps", "deadlocks", "stops"})
+
+
+def limited(device):
+    """Have ``device`` give up soon what hangs on purpose; return it."""
+    lane, measure = device._lane, device._lane.measure
+
+    def measured(job, *, config, **asked):
+        lane._run_limit_s = SOON_S if HANGS & set(config.values()) else PATIENT.run_s
+        return measure(job, config=config, **asked)
+
+    lane.measure = measured
+    return device
