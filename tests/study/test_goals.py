@@ -165,7 +165,9 @@ def test_the_host_tells_the_error_of_each_candidate(on_the_host):
     assert len(heard.seen) == 3
     assert len(errors) == 1  # they compute alike
     assert 0 < errors.pop() < 1
-    assert report.front == 1  # and take no shared memory: the fastest beats the others
+    times_ns = [trial.median_ns for trial in heard.seen]
+    # They take no shared memory either: the fastest beats all that are not just as fast.
+    assert report.front == times_ns.count(min(times_ns))
 
 
 class Asked:
