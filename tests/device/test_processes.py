@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -36,9 +37,15 @@ CLOSE = "device.close(); print(*descendants(os.getpid()), flush=True)"
 HANG = 'outcome(device, candidate(device, fault="hang", twin=0))'
 
 
-def start(then):
+PATIENCE_S = 60.0
+
+
+def start(then, **environment):
     return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT + then], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", SCRIPT + then],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
     )
 
 
@@ -59,14 +66,19 @@ def test_close_leaves_no_process():
     assert after == ""
 
 
-def test_killing_the_owner_ends_a_candidate_that_hangs():
-    owner = start(HANG)
+def test_killing_the_owner_ends_a_candidate_that_hangs(tmp_path):
+    hangs = tmp_path / "hangs"
+    owner = start(HANG, FAULTY_HANGS=str(hangs))
     assert owner.stdout.readline() == "ok\n"
     pids = [int(word) for word in owner.stdout.readline().split()]
-    time.sleep(1.0)  # let the hang begin
+    _until(hangs.exists)
     owner.send_signal(signal.SIGKILL)
     owner.communicate()
-    deadline = time.monotonic() + 10
-    while any(map(is_running, pids)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert [pid for pid in pids if is_running(pid)] == []
+    _until(lambda: not any(map(is_running, pids)))
+
+
+def _until(condition):
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
