@@ -106,6 +106,14 @@ def faulty(here: Path) -> Callable[..., Path]:
     return write
 
 
+@pytest.fixture
+def endless(here: Path) -> Path:
+    """Write a study that no test sees the end of."""
+    path = here / "study.toml"
+    path.write_text(study_text(trials=1000))
+    return path
+
+
 @pytest.fixture(scope="session")
 def tuned(tmp_path_factory: pytest.TempPathFactory) -> Tuned:
     """A study that ran to its end. Read its results; do not write."""

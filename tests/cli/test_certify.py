@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "kernels"))
 from tabled import answer, document, write
 
 DRAWS = ("--draws", "2")
+PATIENCE_S = 60.0
 
 
 @pytest.fixture
@@ -111,7 +112,7 @@ def test_a_stop_while_an_entry_hangs_leaves_the_table(start, table, here, tmp_pa
     process = start("certify", path, *DRAWS, FAULTY_HANGS=str(hangs), AUTOTUNE_TEST_MARK=mark)
     _until(lambda: hangs.exists() or process.poll() is not None)
     process.send_signal(number)
-    out, err = process.communicate(timeout=10)
+    out, err = process.communicate(timeout=PATIENCE_S)
     if number is not signal.SIGKILL:
         assert process.returncode == 130
         assert err.splitlines()[-1] == f"interrupted: table '{path}' is as it was"
@@ -121,8 +122,8 @@ def test_a_stop_while_an_entry_hangs_leaves_the_table(start, table, here, tmp_pa
     _until(lambda: not _living(mark))
 
 
-def _until(condition, patience_s=60.0):
-    deadline = time.monotonic() + patience_s
+def _until(condition):
+    deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
