@@ -3,4 +3,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))  # the campaign is one of them
+TESTS = Path(__file__).parents[1]
+sys.path.insert(0, str(TESTS.parent / "benchmarks"))  # the campaign is one of them
+sys.path.insert(0, str(TESTS / "kernels"))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from unittest import mock
 
+import faults_campaign
+import faults_signals
 import pytest
 from faults import faults, injected, main
 from faults_campaign import KERNEL, PROBLEM, campaign
 from faults_record import AREAS, IMPOSSIBLE
+from limited import PATIENT, limited
 
 from autotune.records import Config, load_kernel
 from autotune.records.targets import TARGETS
@@ -27,6 +31,7 @@ SOME = (
     "source edited",
     "SIGKILL in a run",
 )
+PATIENCE_S = 60.0
 ON_GPU = ("waits for mbarrier", "illegal address", "too much scratch", "lane crashes", "tires")
 
 
@@ -40,7 +45,17 @@ def test_words_that_name_no_fault_are_refused_before_any_is_injected(capsys):
 
 @pytest.fixture(scope="module")
 def host():
-    with campaign("host") as place:
+    """A campaign that gives up soon what hangs, and nothing else on a machine that stalls."""
+
+    def opened(name, limits, open_it=faults_campaign._opened):
+        return limited(open_it(name, limits))
+
+    with (
+        mock.patch.dict(faults_campaign.LIMITS, host=PATIENT),
+        mock.patch.object(faults_campaign, "_opened", opened),
+        mock.patch.object(faults_signals, "ORPHANED_S", PATIENCE_S),
+        campaign("host") as place,
+    ):
         yield place
 
 
