@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -196,11 +197,12 @@ def test_a_lookup_in_no_table(autotune, here):
 
 def test_a_schema_of_the_future_exits_with_4(autotune, here, tuned):
     copy = here.parent / "future.db"
-    with sqlite3.connect(tuned.folder / "results.db") as source:
+    results = tuned.folder / "results.db"
+    with closing(sqlite3.connect(results)) as source, closing(sqlite3.connect(copy)) as target:
         source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        with sqlite3.connect(copy) as target:
-            source.backup(target)
-            target.execute("UPDATE autotune_alembic_version SET version_num = '9999'")
+        source.backup(target)
+        target.execute("UPDATE autotune_alembic_version SET version_num = '9999'")
+        target.commit()
     for words in (("query", "best"), ("db", "check"), ("studies",)):
         ended = autotune(*words, "--db", f"sqlite:///{copy}")
         assert ended.code == 4

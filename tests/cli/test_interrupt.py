@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,7 @@ def _left_behind(mark):
 def _rows(database):
     if not database.exists():
         return 0
-    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         try:
             return connection.execute("SELECT count(*) FROM trial").fetchone()[0]
         except sqlite3.OperationalError:  # the schema is not there yet
@@ -139,7 +140,8 @@ def test_while_samplers_are_scored(start, mark, jobs):
 def test_while_the_database_is_busy(start, shell, endless, mark, database):
     process = start("tune", endless, "--device", "host", **mark)
     _until(lambda: _rows(database) >= 2, process)
-    with sqlite3.connect(database, isolation_level=None, timeout=PATIENCE_S) as other:
+    busy = sqlite3.connect(database, isolation_level=None, timeout=PATIENCE_S)
+    with closing(busy) as other:
         other.execute("BEGIN IMMEDIATE")
         kept = _rows(database)
         time.sleep(1.0)  # the study now waits to write its next row
