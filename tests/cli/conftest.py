@@ -15,7 +15,9 @@ import pytest
 
 from autotune.cli import main
 
-FAULTY = f"{Path(__file__).parents[1] / 'kernels' / 'faulty_matmul.py'}:FaultyMatmul"
+KERNELS = Path(__file__).parents[1] / "kernels"
+FAULTY = f"{KERNELS / 'faulty_matmul.py'}:FaultyMatmul"
+sys.path.insert(0, str(KERNELS))  # for the helpers there
 COMMAND = (sys.executable, "-m", "autotune")
 
 

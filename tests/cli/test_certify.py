@@ -7,21 +7,17 @@ import io
 import json
 import os
 import signal
-import sys
-import time
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE_S, until
+from tabled import answer, document, write
 
 from autotune.cli.certify import TOOLS
 from autotune.device import sanitizer
 from autotune.dispatch import Table
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "kernels"))
-from tabled import answer, document, write
-
 DRAWS = ("--draws", "2")
-PATIENCE_S = 60.0
 
 
 @pytest.fixture
@@ -110,7 +106,7 @@ def test_a_stop_while_an_entry_hangs_leaves_the_table(start, table, here, tmp_pa
     before, hangs = path.read_bytes(), tmp_path / "hangs"
     mark = f"{here}-{os.getpid()}"
     process = start("certify", path, *DRAWS, FAULTY_HANGS=str(hangs), AUTOTUNE_TEST_MARK=mark)
-    _until(lambda: hangs.exists() or process.poll() is not None)
+    until(lambda: hangs.exists() or process.poll() is not None)
     process.send_signal(number)
     out, err = process.communicate(timeout=PATIENCE_S)
     if number is not signal.SIGKILL:
@@ -119,14 +115,7 @@ def test_a_stop_while_an_entry_hangs_leaves_the_table(start, table, here, tmp_pa
         assert "Traceback" not in err + out
     assert path.read_bytes() == before
     assert [each.name for each in here.iterdir()] == ["table.json"]
-    _until(lambda: not _living(mark))
-
-
-def _until(condition):
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: not _living(mark))
 
 
 def _living(mark):

@@ -13,22 +13,22 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE_S, until
 
-PATIENCE_S = 60.0
 TICK_S = 0.01
 PROMISED_TICKS = 500  # five seconds, and as much more as this machine makes of its ticks
+KEPT = "interrupted: every finished trial is kept"
 
 
 def _until(condition, process):
     """Wait for the moment to interrupt at."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert process.poll() is None, process.communicate()[1]
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
+    def reached():
+        found = condition()
+        assert found or process.poll() is None, process.communicate()[1]
+        return found
 
-KEPT = "interrupted: every finished trial is kept"
+    until(reached)
 
 
 def _ends(process, number=signal.SIGINT, *, says=KEPT):
@@ -104,7 +104,7 @@ def test_while_a_compiler_runs(start, faulty, mark, database, tmp_path):
     process = start("tune", study, "--device", "host", **own, **mark)
     _until(began.exists, process)
     _ends(process)
-    _until(lambda: not _left_behind(mark["AUTOTUNE_TEST_MARK"]), _Living())
+    until(lambda: not _left_behind(mark["AUTOTUNE_TEST_MARK"]))
     assert _rows(database) == 0
 
 
@@ -115,7 +115,7 @@ def test_while_a_candidate_hangs(start, shell, faulty, mark, database, tmp_path,
     process = start("tune", study, "--device", "host", FAULTY_HANGS=str(hangs), **mark)
     _until(hangs.exists, process)
     _ends(process, number)
-    _until(lambda: not _left_behind(mark["AUTOTUNE_TEST_MARK"]), _Living())
+    until(lambda: not _left_behind(mark["AUTOTUNE_TEST_MARK"]))
     kept = _rows(database)
     assert kept >= 1
     words = ("--trials", kept + 1, "--time-budget", "1m", "--format", "json")
@@ -134,7 +134,7 @@ def test_while_samplers_are_scored(start, mark, jobs):
     assert "random" in process.stderr.readline()
     time.sleep(1.0)  # the next one takes minutes
     _ends(process, says="interrupted")
-    _until(lambda: not _left_behind(mark["AUTOTUNE_TEST_MARK"]), _Living())
+    until(lambda: not _left_behind(mark["AUTOTUNE_TEST_MARK"]))
 
 
 def test_while_the_database_is_busy(start, shell, endless, mark, database):
@@ -148,7 +148,7 @@ def test_while_the_database_is_busy(start, shell, endless, mark, database):
         assert _rows(database) == kept
         _ends(process)
         other.execute("ROLLBACK")
-    _until(lambda: not _left_behind(mark["AUTOTUNE_TEST_MARK"]), _Living())
+    until(lambda: not _left_behind(mark["AUTOTUNE_TEST_MARK"]))
     assert _rows(database) in {kept, kept + 1}
     resumed = shell("tune", endless, "--device", "host", "--trials", kept + 3, "--format", "json")
     assert resumed.code == 0
@@ -168,11 +168,4 @@ def test_killed_at_once_nothing_that_was_finished_is_lost(start, shell, faulty, 
     resumed = shell("tune", study, "--device", "host", "--format", "json")
     problem = json.loads(resumed.out)["problems"][0]
     assert (problem["ran"], problem["trials"]) == (12 - kept, 12)
-    _until(lambda: not _left_behind(mark["AUTOTUNE_TEST_MARK"]), _Living())
-
-
-class _Living:
-    """Stands for the process that ``_until`` watches, where none runs."""
-
-    def poll(self):
-        return None
+    until(lambda: not _left_behind(mark["AUTOTUNE_TEST_MARK"]))

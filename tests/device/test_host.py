@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from driving import BRISK, FAULTY, candidate, outcome
-from limited import PATIENT, limited
+from patience import PATIENT, limited
 
 from autotune.device import open_device
 from autotune.errors import InvalidInput

@@ -3,13 +3,11 @@ from __future__ import annotations
 import logging
 import tempfile
 import threading
-import time
 
 import pytest
+from patience import PATIENCE_S, until
 
 from autotune.device.lock import DeviceLock
-
-PATIENCE_S = 60.0
 
 
 @pytest.fixture(autouse=True)
@@ -26,19 +24,12 @@ def test_the_second_study_waits_for_the_first_and_says_so(caplog):
     with caplog.at_level(logging.WARNING):
         thread = threading.Thread(target=lambda: (second.acquire(), entered.set()))
         thread.start()
-        _until(lambda: "cuda:0 is in use by another study: waiting for it" in caplog.text)
+        until(lambda: "cuda:0 is in use by another study: waiting for it" in caplog.text)
         assert not entered.wait(0.3)
         first.release()
         thread.join(PATIENCE_S)
         assert entered.is_set()
     second.release()
-
-
-def _until(condition):
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_other_devices_do_not_wait():

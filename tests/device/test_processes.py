@@ -6,8 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
+
+from patience import until
 
 HERE = Path(__file__).parent
 SCRIPT = f"""
@@ -35,9 +36,6 @@ print(*descendants(os.getpid()), flush=True)
 """
 CLOSE = "device.close(); print(*descendants(os.getpid()), flush=True)"
 HANG = 'outcome(device, candidate(device, fault="hang", twin=0))'
-
-
-PATIENCE_S = 60.0
 
 
 def start(then, **environment):
@@ -71,14 +69,7 @@ def test_killing_the_owner_ends_a_candidate_that_hangs(tmp_path):
     owner = start(HANG, FAULTY_HANGS=str(hangs))
     assert owner.stdout.readline() == "ok\n"
     pids = [int(word) for word in owner.stdout.readline().split()]
-    _until(hangs.exists)
+    until(hangs.exists)
     owner.send_signal(signal.SIGKILL)
     owner.communicate()
-    _until(lambda: not any(map(is_running, pids)))
-
-
-def _until(condition):
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: not any(map(is_running, pids)))

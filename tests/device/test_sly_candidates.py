@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
 from driving import KERNELS, candidate, outcome
-from limited import PATIENT, limited
+from patience import PATIENT, limited, until
 
 from autotune.device import open_device
 from autotune.records import Status
@@ -76,18 +75,11 @@ def test_what_a_candidate_started_ends_with_the_device():
     mark = os.getpid() % 500 + 50
     try:
         assert run(device, "child", mark=mark).status is Status.OK
-        _until(lambda: sleeping(mark))
+        until(lambda: sleeping(mark))
         assert run(device, "fork", mark=mark).status is Status.OK
     finally:
         device.close()
-    _until(lambda: not sleeping(mark))
-
-
-def _until(condition, patience_s=60.0):
-    deadline = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: not sleeping(mark))
 
 
 def sleeping(mark):

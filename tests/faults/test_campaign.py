@@ -12,7 +12,7 @@ import pytest
 from faults import faults, injected, main
 from faults_campaign import KERNEL, PROBLEM, campaign
 from faults_record import AREAS, IMPOSSIBLE
-from limited import PATIENT, limited
+from patience import PATIENCE_S, PATIENT, limited
 
 from autotune.records import Config, load_kernel
 from autotune.records.targets import TARGETS
@@ -31,7 +31,6 @@ SOME = (
     "source edited",
     "SIGKILL in a run",
 )
-PATIENCE_S = 60.0
 ON_GPU = ("waits for mbarrier", "illegal address", "too much scratch", "lane crashes", "tires")
 
 

@@ -9,7 +9,7 @@ from autotune.device import open_device
 from autotune.store import Store
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "kernels")]
-from limited import PATIENT, limited  # noqa: E402 - found by the line above
+from patience import PATIENT, limited  # noqa: E402 - found by the line above
 
 
 @pytest.fixture(scope="module")

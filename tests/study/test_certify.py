@@ -19,7 +19,7 @@ from autotune.study.certify import certify, open_measured
 from autotune.table import TableFile
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "kernels"))
-from limited import PATIENT, limited
+from patience import PATIENT, limited
 from tabled import CONTEXT, answer, document, write
 
 

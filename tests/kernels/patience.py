@@ -1,10 +1,13 @@
-"""A lane's time limits that a candidate which hangs meets soon, and a machine that stalls never."""
+"""Time limits that a candidate which hangs meets soon, and a machine that stalls never."""
 
 from __future__ import annotations
 
+import time
+
 from autotune.records import Limits
 
-PATIENT = Limits(compile_s=60.0, run_s=60.0)
+PATIENCE_S = 60.0
+PATIENT = Limits(compile_s=PATIENCE_S, run_s=PATIENCE_S)
 SOON_S = 1.0
 HANGS = frozenset({"hang", "stop", "spins", "sleeps", "deadlocks", "stops"})
 
@@ -19,3 +22,11 @@ def limited(device):
 
     lane.measure = measured
     return device
+
+
+def until(condition):
+    """Wait for what must come to be, however slowly."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
