@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from autotune.records import Measurement, Status, near_the_fastest, tied_trials, ties
+from autotune.records import Measurement, Status, Trial, near_the_fastest, tied_trials, ties
 from autotune.store.rows import Final, TrialRow
 
 # A config that ever gave a wrong answer or took its process down is not offered, whatever
@@ -53,30 +54,25 @@ def winner(rows: Sequence[TrialRow], final: Final | None) -> Winner:
 
 
 def as_fast(rows: Sequence[TrialRow], final: Final | None) -> list[TrialRow]:
-    """Return the best of ``rows`` and then what ties with it; there is at least one row.
+    """Return the best of ``rows`` and then what ties with it; there is at least one row."""
+    of = {id(row.trial): row for row in rows}  # two studies may have measured the same config
+    return [of[id(trial)] for trial in decided([row.trial for row in rows], final)]
+
+
+def decided(trials: Sequence[Trial], final: Final | None) -> list[Trial]:
+    """Return the best of trials that were right, if any, and then what ties with it.
 
     A final decides, unless a later trial is faster than its winner was in the search. Else their
     times in the search do.
     """
-    return _decided(final, rows) or _near_the_fastest(rows)
-
-
-def _decided(final: Final | None, eligible: Sequence[TrialRow]) -> list[TrialRow]:
-    """Return who ties in the final; of all, if a later row is faster than its winner."""
-    if final is None:
-        return []
-    of = {row.trial.config: row for row in eligible}
-    tied = [of[t.config] for t in tied_trials(final.finalists, (r.trial for r in eligible))]
-    later = [row for row in eligible if row.trial.finished_at > final.finished_at]
-    if tied and later and _median_ns(min(later, key=_median_ns)) < _median_ns(tied[0]):
-        met = {row.trial.config: row for row in (*tied, *later)}  # one may be in both
-        return _near_the_fastest(met.values())
+    tied = tied_trials(final.finalists, trials) if final else []
+    if final is None or not tied:
+        return near_the_fastest(trials)
+    later = [trial for trial in trials if trial.finished_at > final.finished_at]
+    if min(map(_median_ns, later), default=math.inf) < _median_ns(tied[0]):
+        met = {trial.config: trial for trial in (*tied, *later)}  # one may be in both
+        return near_the_fastest(met.values())
     return tied
-
-
-def _near_the_fastest(rows: Iterable[TrialRow]) -> list[TrialRow]:
-    of = {id(row.trial): row for row in rows}  # two studies may have measured the same config
-    return [of[id(trial)] for trial in near_the_fastest(row.trial for row in of.values())]
 
 
 def measurement(row: TrialRow) -> Measurement:
@@ -87,8 +83,10 @@ def measurement(row: TrialRow) -> Measurement:
 
 def clearly_faster(one: TrialRow, other: TrialRow) -> bool:
     """Return True if ``one`` is faster than ``other`` by more than the noise of both."""
-    return _median_ns(one) < _median_ns(other) and not ties(measurement(other), measurement(one))
+    slower, fastest = measurement(other), measurement(one)
+    return fastest.median_ns < slower.median_ns and not ties(slower, fastest)
 
 
-def _median_ns(row: TrialRow) -> float:
-    return measurement(row).median_ns
+def _median_ns(trial: Trial) -> float:
+    assert trial.median_ns is not None, "it was right"
+    return trial.median_ns

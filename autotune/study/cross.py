@@ -49,7 +49,6 @@ class _Field:
         self.question = question
         self._offered = None if question.offered is None else frozenset(question.offered)
         self._progress = Progress(question, store, valid=self)
-        self._progress.recall_final()
         ranked = [*self._progress.tied(), *self._progress.fastest_first()]
         configs = dict.fromkeys(trial.config for trial in ranked)
         self.winners = list(configs)[: question.spec.cross]

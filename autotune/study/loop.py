@@ -287,7 +287,7 @@ class _ProblemSearch:
 
     def _hold_final(self, observer: Observer) -> None:
         """Let the best meet again, unless they did since the last trial."""
-        if self._device.replays or self._progress.recall_final():
+        if self._device.replays or self._progress.has_final():
             return
         final, passed = self._spec.final, set[Config]()
         while best := self._contestants():

@@ -13,11 +13,10 @@ from autotune.records import (
     Outcome,
     Reading,
     Trial,
-    near_the_fastest,
-    tied_trials,
     undominated,
 )
-from autotune.store import Context, Store
+from autotune.store import Context, Final, Store
+from autotune.store.chosen import decided
 from autotune.study.question import Question
 
 _Row = TypeVar("_Row")
@@ -35,7 +34,7 @@ class Progress:
         trials: Its trials by config, in the order of their numbers.
         next_number: Of the next trial; those that do not count have numbers, too.
         best: The fastest trial that is right, or None.
-        finalists: Of the final that was held after the last trial, if one was.
+        final: The newest final, or None: trials may have been added since.
     """
 
     def __init__(self, question: Question, store: Store, *, valid: Container[Config]) -> None:
@@ -45,7 +44,7 @@ class Progress:
         self.trials = {trial.config: trial for trial in history if trial.config in valid}
         self.next_number = max((trial.number for trial in history), default=-1) + 1
         self.best = self._fastest()
-        self.finalists: tuple[Finalist, ...] = ()
+        self.final = self._newest_final()
         self._aside: dict[Config, Trial] = {}
 
     @property
@@ -98,27 +97,23 @@ class Progress:
 
     def add_final(self, finalists: Sequence[Finalist]) -> None:
         """Record a final."""
-        self.finalists = tuple(finalists)
-        self._store.record_final(self._begun(), self._question.context, self.finalists)
+        self._store.record_final(self._begun(), self._question.context, finalists)
+        self.final = self._newest_final()
 
-    def recall_final(self) -> bool:
-        """Return True if a final was held since the last trial, and recall its finalists."""
-        if self._study_id is None:
-            return False
-        last = self._store.final(self._study_id, self._question.context)
-        if last is None or any(t.finished_at > last.finished_at for t in self.trials.values()):
-            return False
-        self.finalists = last.finalists
-        return True
+    def has_final(self) -> bool:
+        """Return True if a final was held since the last trial."""
+        final = self.final
+        return final is not None and not any(
+            trial.finished_at > final.finished_at for trial in self.trials.values()
+        )
 
     def fastest_first(self) -> list[Trial]:
         """Return the trials that are right, by their time."""
         return sorted(filter(_is_right, self.trials.values()), key=_median_ns)
 
     def tied(self) -> list[Trial]:
-        """Return the winner and what ties with it: by the final, or else by the search."""
-        sound = self._sound()
-        return tied_trials(self.finalists, sound) or near_the_fastest(sound)
+        """Return the trial that answers for the problem, as in a table, and what ties with it."""
+        return decided(self._sound(), self.final)
 
     def front(self) -> list[Trial]:
         """Return the trials that are right and that none beats in all goals, the fastest first."""
@@ -128,7 +123,8 @@ class Progress:
 
     def _sound(self) -> list[Trial]:
         """Return the trials that are right, in the final, too, by their time."""
-        failed = {each.config for each in self.finalists if each.failed}
+        finalists = self.final.finalists if self.final else ()
+        failed = {each.config for each in finalists if each.failed}
         return [trial for trial in self.fastest_first() if trial.config not in failed]
 
     def _tells_goals(self) -> bool:
@@ -138,6 +134,11 @@ class Progress:
 
     def _fastest(self) -> Trial | None:
         return min(filter(_is_right, self.trials.values()), key=_median_ns, default=None)
+
+    def _newest_final(self) -> Final | None:
+        if self._study_id is None:
+            return None
+        return self._store.final(self._study_id, self._question.context)
 
     def _stored(self, rows: Callable[[int, Context], list[_Row]]) -> list[_Row]:
         return [] if self._study_id is None else rows(self._study_id, self._question.context)

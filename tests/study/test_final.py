@@ -15,6 +15,7 @@ from autotune.device import open_device
 from autotune.records import (
     QUICK,
     Config,
+    Failure,
     Finalist,
     Limits,
     Measurement,
@@ -157,6 +158,29 @@ def test_what_failed_in_a_final_is_the_best_of_no_study(host, store):
     assert before.best is not None
     assert (after.best, after.tied, after.front) == (None, 0, 0)
     assert store.best() == []
+
+
+@pytest.mark.parametrize(("late_ns", "best"), [(110.0, 2), (90.0, 3)])
+def test_a_final_decides_also_once_there_are_new_trials(host, store, late_ns, best):
+    each = spec(space=MANY)
+    question = Question(each, each.problems[0], host)
+    progress = Progress(question, store, valid=question.space)
+
+    def add(twin, ns):
+        measured = Outcome(status=Status.OK, measurement=Measurement(samples_ns=(ns,)))
+        built = Failure(status=Status.OOM, message="of no binary")
+        config = Config(fault="none", twin=twin)
+        return progress.add(config, built=built, outcome=measured, device_ns=0)
+
+    tried = [add(twin, ns) for twin, ns in enumerate((100.0, 101.0, 102.0))]
+    rounds_ns = ((), (100.0,) * 3, (99.0,) * 3)
+    pairs = zip(tried, rounds_ns, strict=True)
+    progress.add_final([Finalist(config=trial.config, rounds_ns=ns) for trial, ns in pairs])
+    assert progress.has_final()
+    tried.append(add(3, late_ns))
+    again = Progress(question, store, valid=question.space)
+    assert not again.has_final()
+    assert again.tied()[0] == store.best()[0].trial == tried[best]
 
 
 def test_fewer_than_two_candidates_hold_none(host, store):
