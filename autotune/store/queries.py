@@ -11,6 +11,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Select,
+    Subquery,
     case,
     distinct,
     func,
@@ -78,8 +79,8 @@ def contenders(
         connection: Where to ask.
         wanted: Which contexts and studies.
         unverified: True for those, too, whose output was never checked.
-        apart: They are slower than the fastest of their context by this share at most, or are in
-            a final. None: however slow they are.
+        apart: Leave out what is slower than another by more than this share, and so can win in no
+            way. None: leave out none.
     """
     age = func.row_number().over(partition_by=_POINT, order_by=models.Trial.id.desc())
     newest = select(models.Trial.id, age.label("age"))
@@ -88,8 +89,8 @@ def contenders(
         newest = newest.where(_in_studies(wanted.studies))
         wrong = wrong.where(_in_studies(wanted.studies))
     newest_rows = newest.subquery()
-    least = func.min(models.Trial.median_ns).over(partition_by=models.Trial.context_id)
-    right = select(models.Trial.id, *_POINT, models.Trial.median_ns, least.label("least")).where(
+    columns = (models.Trial.id, *_POINT, models.Trial.median_ns, models.Trial.finished_at)
+    right = select(*columns).where(
         models.Trial.id.in_(select(newest_rows.c.id).where(newest_rows.c.age == 1)),
         _IS_OK,
         tuple_(*_POINT).not_in(wrong),
@@ -97,13 +98,32 @@ def contenders(
     if not unverified:
         right = right.where(models.Trial.verified)
     rows = right.subquery()
-    chosen = select(rows.c.id)
-    if apart is not None:
-        met = select(models.Finalist.context_id, models.Finalist.config_id)
-        near = rows.c.median_ns <= (1 + apart) * rows.c.least
-        chosen = chosen.where(or_(near, tuple_(rows.c.context_id, rows.c.config_id).in_(met)))
+    chosen = select(rows.c.id) if apart is None else _may_win(rows, wanted.studies, apart)
     statement = _select_trials().where(models.Trial.id.in_(chosen))
     return _rows(connection, statement.order_by(models.Trial.id), wanted)
+
+
+def _may_win(rows: Subquery, studies: Sequence[str], apart: float) -> Select[Any]:
+    """Return the ids of rows that are in a final, or near the fastest of those that are in none.
+
+    What came after the newest final is compared with its like: it may win though an older row,
+    which did not meet the winner, was faster.
+    """
+    held = select(models.Finalist.context_id, func.max(models.Finalist.finished_at).label("at"))
+    if studies:
+        held = held.where(_in_studies(studies, models.Finalist))
+    last = held.group_by(models.Finalist.context_id).subquery()
+    finalists = select(models.Finalist.context_id, models.Finalist.config_id)
+    met = tuple_(rows.c.context_id, rows.c.config_id).in_(finalists)
+    alike = (rows.c.context_id, met, rows.c.finished_at > last.c.at)
+    least = func.min(rows.c.median_ns).over(partition_by=alike)
+    beside = (
+        select(rows.c.id, rows.c.median_ns, met.label("met"), least.label("least"))
+        .outerjoin(last, last.c.context_id == rows.c.context_id)
+        .subquery()
+    )
+    near = beside.c.median_ns <= (1 + apart) * beside.c.least
+    return select(beside.c.id).where(or_(beside.c.met, near))
 
 
 def rows(
@@ -217,9 +237,11 @@ def _trial(row: Any, key: str) -> Trial:
     return trial_of(row, config=Config(row.config), problem_key=key)
 
 
-def _in_studies(names: Sequence[str]) -> ColumnElement[bool]:
+def _in_studies(
+    names: Sequence[str], of: type[models.Trial | models.Finalist] = models.Trial
+) -> ColumnElement[bool]:
     wanted = select(models.Study.id).where(models.Study.name.in_(names))
-    return models.Trial.study_id.in_(wanted)
+    return of.study_id.in_(wanted)
 
 
 def _is_device(wanted: str) -> ColumnElement[bool]:

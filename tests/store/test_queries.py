@@ -83,6 +83,24 @@ def test_what_was_wrong_once_or_failed_a_final_is_never_best(store, study):
     assert numbers(store.best()) == [2]
 
 
+def test_what_failed_a_final_hides_no_slower_row(store, study):
+    failed, slow = samples.ok(0, 100.0), samples.ok(1, 120.0)
+    for trial in (failed, slow):
+        store.record(study, samples.context(), trial)
+    met = [Finalist(config=failed.config, rounds_ns=())]
+    store.record_final(study, samples.context(), met)
+    assert numbers(store.best()) == [1]
+
+
+def test_what_is_later_than_a_final_needs_to_beat_its_winner_alone(store, study):
+    other, winner = samples.ok(0, 100.0), samples.ok(1, 120.0)
+    for trial in (other, winner):
+        store.record(study, samples.context(), trial)
+    store.record_final(study, samples.context(), [Finalist(config=winner.config, rounds_ns=(9.0,))])
+    store.record(study, samples.context(), samples.ok(2, 110.0))
+    assert numbers(store.best()) == [2]
+
+
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
