@@ -124,27 +124,66 @@ def test_what_is_seldom_wrong_leads_no_final(host, store):
     assert run_study(each, device=host, store=store).problems[0].ran == 0
 
 
-class Unlucky(Contender):
-    """A contender of which one twin shows its fault in the final and never before."""
-
-    def measure(self):
-        super().measure()
-        if self.candidate.config["twin"] == 1:
-            self.outcomes[-1] = Outcome(status=Status.INCORRECT, message="wrong at last")
+UNLUCKY = spec(space=GOOD, final=SMALL, policy=QUICK.replace(stop_factor=0.0))
 
 
-@pytest.mark.usefixtures("all_near")
-def test_what_the_final_itself_finds_wrong_has_its_row_say_so(host, store, monkeypatch):
-    monkeypatch.setattr(final, "Contender", Unlucky)
-    each = spec(space=GOOD, final=SMALL, policy=QUICK.replace(stop_factor=0.0))
+@pytest.fixture
+def unlucky(all_near, monkeypatch):
+    """Let some twins show their fault in the final and never before."""
+
+    def let(*twins):
+        class Unlucky(Contender):
+            def measure(self):
+                super().measure()
+                if self.candidate.config["twin"] in twins:
+                    self.outcomes[-1] = Outcome(status=Status.INCORRECT, message="wrong at last")
+
+        monkeypatch.setattr(final, "Contender", Unlucky)
+
+    return let
+
+
+def statuses(store):
+    return {row.trial.config["twin"]: row.trial.status for row in store.rows()}
+
+
+def test_what_the_final_itself_finds_wrong_has_its_row_say_so(host, store, unlucky):
+    unlucky(1)
     told = Told()
-    report = run_study(each, device=host, store=store, observer=told).problems[0]
-    statuses = {row.trial.config["twin"]: row.trial.status for row in store.rows()}
-    assert statuses == {0: Status.OK, 1: Status.INCORRECT, 2: Status.OK}
+    report = run_study(UNLUCKY, device=host, store=store, observer=told).problems[0]
+    assert statuses(store) == {0: Status.OK, 1: Status.INCORRECT, 2: Status.OK}
     assert report.statuses == {Status.OK: 2, Status.INCORRECT: 1}
     assert {each.config["twin"] for each in only_final(store).finalists} == {0, 2}
     assert [note for note in told.notes if "wrong at last" in note]
-    assert run_study(each, device=host, store=store).problems[0].ran == 0
+    assert run_study(UNLUCKY, device=host, store=store).problems[0].ran == 0
+
+
+def test_a_final_that_finds_all_wrong_is_none(host, store, unlucky):
+    unlucky(0, 1, 2)
+    report = run_study(UNLUCKY, device=host, store=store).problems[0]
+    assert set(statuses(store).values()) == {Status.INCORRECT}
+    assert (report.best, store.finals()) == (None, {})
+
+
+def test_an_interrupt_between_a_row_and_what_takes_its_place_leaves_it(
+    host, store, unlucky, monkeypatch
+):
+    unlucky(0, 1)
+    insert = store._insert_trial
+
+    def struck(connection, values):
+        if values["status"] == Status.INCORRECT:
+            raise KeyboardInterrupt
+        return insert(connection, values)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "_insert_trial", struck)
+        with pytest.raises(KeyboardInterrupt):
+            run_study(UNLUCKY, device=host, store=store)
+    assert set(statuses(store).values()) == {Status.OK}
+    report = run_study(UNLUCKY, device=host, store=store).problems[0]
+    assert (report.ran, report.best.config["twin"]) == (0, 2)
+    assert report.statuses == {Status.OK: 1, Status.INCORRECT: 2}
 
 
 def test_what_failed_in_a_final_is_the_best_of_no_study(host, store):
