@@ -73,7 +73,7 @@ class Ahead:
             self._queue.append(self._desk.submit(self._begin))
         if not self._queue:
             return None
-        # Looked at from the newest on: what is over while they are looked at was begun before.
+        # The newest is looked at first: of those that end meanwhile, an older one is still seen.
         over = [each for each in reversed(self._queue) if _is_over(each)]
         oldest = over[-1] if over else self._queue[0]
         self._queue.remove(oldest)
