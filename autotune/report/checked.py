@@ -35,7 +35,7 @@ def checked_sheet(checked: Sequence[Checked], retimed: Sequence[Retimed] | None)
 
 
 def _untold(checked: Sequence[Checked]) -> str:
-    unknown = [each.field.partition(".")[0] for each in checked if not each.today]
+    unknown = [each.field.partition(".")[0] for each in checked if each.today is None]
     if not unknown:
         return ""
     parts = ("policy: see --db" if part == "policy" else part for part in dict.fromkeys(unknown))
