@@ -277,10 +277,11 @@ def _policy(section: _Policy, goals: Sequence[str]) -> Policy:
         raise InvalidInput(
             f"policy.preset: {section.preset!r} is not a preset; allowed: {', '.join(PRESETS)}"
         )
-    asks = {field: value for name in goals for field, value in _ASKED.get(name, {}).items()}
-    changes = asks | section.model_dump(exclude={"preset"}, exclude_none=True)
+    asked = [(goal, *each) for goal in goals for each in _ASKED.get(goal, {}).items()]
+    changes = {field: value for _, field, value in asked}
+    changes |= section.model_dump(exclude={"preset"}, exclude_none=True)
     policy = PRESETS[section.preset].replace(**changes)
-    for goal, field in ((name, field) for name in goals for field in _ASKED.get(name, {})):
+    for goal, field, _ in asked:
         if not changes[field]:
             raise InvalidInput(
                 f"policy.{field}: the goal {goal} needs what this turns off; leave it out"
