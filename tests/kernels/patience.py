@@ -6,7 +6,7 @@ import time
 
 from autotune.records import Limits
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 PATIENT = Limits(compile_s=PATIENCE_S, run_s=PATIENCE_S)
 SOON_S = 1.0
 HANGS = frozenset({"hang", "stop", "spins", "sleeps", "deadlocks", "stops"})

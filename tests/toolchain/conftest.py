@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import platform
+import sys
+from pathlib import Path
 
 import pytest
 
 from autotune.records import SourceUnit
 from autotune.toolchain import BinaryStore
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "kernels"))  # for the helpers there
 KERNEL = '#include "config.h"\nextern "C" __global__ void k(float *p) { p[threadIdx.x] = VALUE; }\n'
 LIBRARY = '#include "config.h"\nextern "C" int answer() { return VALUE; }\n'
 

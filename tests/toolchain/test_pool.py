@@ -14,13 +14,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from patience import PATIENCE_S, until
 
 from autotune.errors import ToolchainBroken
 from autotune.process import Worker
 from autotune.records import Binary, Failure, Status
 from autotune.toolchain import CompilePool, HostCompiler, Nvrtc, compile_now
-
-PATIENCE_S = 120.0  # for what takes a moment, but on a busy machine
 
 
 @pytest.fixture
@@ -66,13 +65,6 @@ def running(marker):
     return found
 
 
-def wait_for(happens):
-    deadline = time.monotonic() + PATIENCE_S
-    while not happens():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def test_cubins_come_from_several_processes(pool_of, cuda_unit):
     pool = pool_of(Nvrtc(), arch="sm_90a")
     futures = [pool.submit(cuda_unit(value=value)) for value in range(6)]
@@ -103,14 +95,14 @@ def test_a_compiler_that_never_ends_is_stopped_while_others_compile(pool_of, hos
     marker = f"600.{os.getpid()}"
     pool = pool_of(scripted(f'case "$*" in *slow.cpp*) sleep {marker};; esac'), limit_s=1.5)
     slow = pool.submit(host_unit(name="slow.cpp"))
-    wait_for(lambda: running(marker) or slow.done())
+    until(lambda: running(marker) or slow.done())
     pool._limit_s = PATIENCE_S  # the others may take their time
     others = [pool.submit(host_unit(value=value)) for value in range(4)]
     assert all(isinstance(other.result(), Binary) for other in others)
     failure = slow.result()
     assert failure.status is Status.COMPILE_TIMEOUT
     assert "1.5 s" in failure.message
-    wait_for(lambda: not running(marker))  # the compiler's own children too
+    until(lambda: not running(marker))  # the compiler's own children too
     assert isinstance(pool.submit(host_unit(value=9)).result(), Binary)
 
 
@@ -296,13 +288,13 @@ def test_closing_ends_compiles_that_are_under_way_and_cancels_the_rest(
     marker = f"601.{os.getpid()}"
     pool = pool_of(scripted(f"sleep {marker}"))
     futures = [pool.submit(host_unit(value=value)) for value in range(6)]
-    wait_for(lambda: len(running(marker)) >= 2)
+    until(lambda: len(running(marker)) >= 2)
     pool.close()
     assert not wait(futures, timeout=PATIENCE_S).not_done
     for future in futures:
         with pytest.raises(CancelledError):
             future.result()
-    wait_for(lambda: not running(marker))
+    until(lambda: not running(marker))
     assert pool.submit(host_unit(value=99)).cancelled()
     pool.close()
 
@@ -313,13 +305,13 @@ def test_closing_ends_compiles_though_this_process_is_held_up(
     marker = f"603.{os.getpid()}"
     pool = pool_of(scripted(f"sleep {marker}"), workers=1)
     future = pool.submit(host_unit())
-    wait_for(lambda: running(marker))
+    until(lambda: running(marker))
     hours = itertools.count(step=3600.0)  # one goes by at each look at the clock
     clock = SimpleNamespace(monotonic=lambda: next(hours), sleep=time.sleep)
     monkeypatch.setattr("autotune.toolchain.pool.time", clock)
     pool.close()
     assert not wait([future], timeout=PATIENCE_S / 4).not_done
-    wait_for(lambda: not running(marker))
+    until(lambda: not running(marker))
 
 
 INTERRUPTED = """
@@ -343,11 +335,11 @@ def test_an_interrupt_leaves_no_process(host_unit, host_arch, scripted, tmp_path
         stderr=subprocess.PIPE,
         text=True,
     )
-    wait_for(lambda: running(marker))
+    until(lambda: running(marker))
     owner.send_signal(signal.SIGINT)
     assert "KeyboardInterrupt" in owner.communicate(timeout=PATIENCE_S)[1]
     assert owner.returncode == -signal.SIGINT
-    wait_for(lambda: not running(marker))
+    until(lambda: not running(marker))
 
 
 def test_closing_at_once_leaves_no_process(pool_of, host_unit):
@@ -355,7 +347,7 @@ def test_closing_at_once_leaves_no_process(pool_of, host_unit):
     futures = [pool.submit(host_unit(value=value)) for value in range(4)]
     pool.close()
     assert not wait(futures, timeout=PATIENCE_S).not_done
-    wait_for(lambda: all(worker.pid is None for worker in pool._workers))
+    until(lambda: all(worker.pid is None for worker in pool._workers))
 
 
 def test_killed_compilers_leave_no_files(pool_of, host_unit, scripted, tmp_path, monkeypatch):
